@@ -19,26 +19,31 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Registered(Generic[Given, Found]):
-    """A function with what is derived from it: its place in the order, and in the documentation.
-
-    Attributes:
-        function: The function, whose name is its file's.
-        phase: When it runs; within a phase, the order is that of the names.
-        row: What its row of the documentation says.
-        reads: The IAM actions of its calls.
-        source: Link to the documentation of what it finds, as Markdown; may be empty.
-        needs_kubernetes: Whether it looks into Kubernetes before anything else.
-        of_hyperpod: Whether it looks at a HyperPod cluster.
-    """
-
-    function: Callable[Given, Iterator[Found]]
+class _Row:
     phase: IntEnum
     row: str
     reads: Sequence[str] = ()
     source: str = ""
     needs_kubernetes: bool = False
     of_hyperpod: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Registered(_Row, Generic[Given, Found]):
+    """A function with what is derived from it: its place in the order, and in the documentation.
+
+    Attributes:
+        function: The function, whose name is its file's.
+        phase: When it runs; within a phase, the order is that of the names.
+        row: What its row of the documentation says.
+        reads: The IAM actions of its calls. Default: it calls nothing of AWS.
+        source: Link to the documentation of what it finds, as Markdown. Default: none.
+        needs_kubernetes: Whether it looks into Kubernetes before anything else. Default: not.
+        of_hyperpod: Whether it looks at a HyperPod cluster, and has nothing to do without one.
+            Default: not.
+    """
+
+    function: Callable[Given, Iterator[Found]]
 
     @property
     def orchestrator(self) -> str | None:
@@ -51,25 +56,12 @@ class Registered(Generic[Given, Found]):
         return self.function(*given, **named)
 
 
-def register(
-    *,
-    phase: IntEnum,
-    row: str,
-    reads: Sequence[str] = (),
-    source: str = "",
-    needs_kubernetes: bool = False,
-    of_hyperpod: bool = False,
-) -> Callable[[Callable[Given, Iterator[Found]]], Registered[Given, Found]]:
-    """Register the function of a file; what each value is, `Registered` says."""
-    return lambda function: Registered(
-        function=function,
-        phase=phase,
-        row=row,
-        reads=reads,
-        source=source,
-        needs_kubernetes=needs_kubernetes,
-        of_hyperpod=of_hyperpod,
-    )
+class register(_Row):
+    """Registers the function of a file; `Registered` says what each value is."""
+
+    def __call__(self, function: Callable[Given, Iterator[Found]]) -> Registered[Given, Found]:
+        """Return the function with its row."""
+        return Registered(function=function, **vars(self))
 
 
 def registered_in(module: ModuleType) -> list[Registered[Any, Any]]:

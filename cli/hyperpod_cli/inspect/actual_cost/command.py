@@ -12,7 +12,7 @@ from rich.table import Table
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.aws.session import AwsClient, aws_session
 from hyperpod_cli.aws.stacks import outputs_of
-from hyperpod_cli.inspect.actual_cost.query import Workspace
+from hyperpod_cli.inspect.actual_cost.query import series
 from hyperpod_cli.inspect.actual_cost.records import Records, command_for, read_records
 from hyperpod_cli.inspect.actual_cost.slurm import are_of_another, month_of_records
 from hyperpod_cli.inspect.actual_cost.usage import Month, Part, month_of, nodes_query, usage_query
@@ -62,16 +62,16 @@ def _by_metrics(loaded: Config, config: Path, *, start: datetime, end: datetime)
             f"not deployed; run {make_command('deploy', config)}"
         )
     cluster = _cluster_of(loaded, config, sagemaker=session.client("sagemaker"))
-    workspace = Workspace(endpoint=endpoint.rstrip("/"), session=session)
+    endpoint, step = endpoint.rstrip("/"), int(_STEP.total_seconds())
     nodes, used = (
-        workspace.series(query, start=start, end=end, step_seconds=int(_STEP.total_seconds()))
+        series(query, endpoint=endpoint, session=session, start=start, end=end, step_seconds=step)
         for query in (nodes_query(cluster.id), usage_query(cluster.id))
     )
-    found = month_of(nodes, used, step_seconds=int(_STEP.total_seconds()), region=session.region)
+    found = month_of(nodes, used, step_seconds=step, region=session.region)
     if found is None:
         raise OpsError(
             f"--month: {start:%Y-%m} has no metrics of {cluster.name} ({cluster.id}) in "
-            f"{workspace.endpoint}; they begin with observability.prometheus"
+            f"{endpoint}; they begin with observability.prometheus"
         )
     return found
 

@@ -30,45 +30,41 @@ class Series:
     samples: Sequence[tuple[float, float]]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Workspace:
-    """A workspace of Prometheus, by its URL without a slash at its end; a session signs for it."""
+def series(
+    query: str,
+    *,
+    endpoint: str,
+    session: AwsSession,
+    start: datetime,
+    end: datetime,
+    step_seconds: int,
+) -> list[Series]:
+    """Return what a query in PromQL finds at every step from one time to another.
 
-    endpoint: str
-    session: AwsSession
+    The endpoint is the URL of a workspace, without a slash at its end.
 
-    def series(
-        self, query: str, *, start: datetime, end: datetime, step_seconds: int
-    ) -> list[Series]:
-        """Return what a query in PromQL finds at every step from one time to another.
-
-        https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-APIReference-Prometheus-Compatible-Apis.html
-        """
-        asked = {
-            "query": query,
-            "start": start.timestamp(),
-            "end": end.timestamp(),
-            "step": step_seconds,
-        }
-        url = f"{self.endpoint}/api/v1/query_range"
-        request = AWSRequest(
-            method="POST",
-            url=url,
-            data=urlencode(asked),
-            headers={"Content-Type": _FORM},
+    https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-APIReference-Prometheus-Compatible-Apis.html
+    """
+    asked = {
+        "query": query,
+        "start": start.timestamp(),
+        "end": end.timestamp(),
+        "step": step_seconds,
+    }
+    url, headers = f"{endpoint}/api/v1/query_range", {"Content-Type": _FORM}
+    request = AWSRequest(method="POST", url=url, data=urlencode(asked), headers=headers)
+    credentials = session.profile.get_credentials()
+    if credentials is None:
+        raise NoCredentialsError
+    SigV4Auth(credentials, _SERVICE, session.region).add_auth(request)
+    http = URLLib3Session(proxies=get_environ_proxies(url), timeout=_TIMEOUT_SECONDS)
+    answer = http.send(request.prepare())
+    if answer.status_code != HTTPStatus.OK:
+        raise OpsError(
+            f"--actual: {endpoint} answers {answer.status_code}: {answer.text[:300]}; "
+            "the caller needs aps:QueryMetrics on the workspace"
         )
-        credentials = self.session.profile.get_credentials()
-        if credentials is None:
-            raise NoCredentialsError
-        SigV4Auth(credentials, _SERVICE, self.session.region).add_auth(request)
-        http = URLLib3Session(proxies=get_environ_proxies(url), timeout=_TIMEOUT_SECONDS)
-        answer = http.send(request.prepare())
-        if answer.status_code != HTTPStatus.OK:
-            raise OpsError(
-                f"--actual: {self.endpoint} answers {answer.status_code}: {answer.text[:300]}; "
-                "the caller needs aps:QueryMetrics on the workspace"
-            )
-        return _found(answer.content, endpoint=self.endpoint)
+    return _found(answer.content, endpoint=endpoint)
 
 
 def _found(content: bytes, *, endpoint: str) -> list[Series]:

@@ -64,7 +64,7 @@ def needs(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
     for resource in names.resources:
         by_type.setdefault(resource.type, []).append(resource)
     by_type.pop("AWS::CDK::Metadata", None)  # makes nothing
-    own = {type_: _actions(type_) for type_ in by_type if not _is_custom(type_)}
+    own = {type_: _actions(type_) for type_ in by_type if not type_.startswith("Custom::")}
     if len(own) < len(by_type):
         yield Need(
             action="lambda:InvokeFunction",
@@ -75,14 +75,6 @@ def needs(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
         for action in actions:
             yield from handlers.need(action)
     yield from _parameters(templates, names)
-
-
-def _is_of_keys(action: str) -> bool:
-    return action.startswith("kms:") and bool(forms(action))
-
-
-def _is_custom(resource_type: str) -> bool:
-    return resource_type.startswith("Custom::")
 
 
 def _actions(resource_type: str) -> list[str]:
@@ -148,7 +140,11 @@ class _Handlers:
                 condition = _equals("iam:AWSServiceName", (service_of_linked_role(self.type),))
                 yield _need(action, tuple(self._service_linked_roles()), condition)
             # But for lists of keys, which are of none.
-            case _ if _is_of_keys(action) and not self.type.startswith("AWS::KMS::"):
+            case _ if (
+                action.startswith("kms:")
+                and forms(action)
+                and not self.type.startswith("AWS::KMS::")
+            ):
                 yield from self._uses_of_keys(action)
             case _:
                 yield from self._on_each(action)

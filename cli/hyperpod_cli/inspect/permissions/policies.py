@@ -42,7 +42,10 @@ def statements_of(needs: Iterable[Need]) -> Iterator[Statement]:
     for need in needs:
         resources.setdefault((need.action, need.conditions), set()).update(need.resources)
     for (action, conditions), found in resources.items():
-        found.difference_update(*_where_it_may_be_absent(resources, action, conditions))
+        # What is allowed under the same conditions if their keys are there is so without them.
+        weaker = tuple(each._replace(operator=f"{each.operator}IfExists") for each in conditions)
+        if weaker:
+            found -= resources.get((action, weaker), set())
     allowed: dict[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], _Allowed] = {}
     for (action, conditions), found in resources.items():
         if not found:
@@ -63,17 +66,6 @@ def statements_of(needs: Iterable[Need]) -> Iterator[Statement]:
             condition = statement.setdefault("Condition", {}).setdefault(operator, {})
             condition[key] = sorted(values)
         yield statement
-
-
-def _where_it_may_be_absent(
-    resources: Mapping[tuple[str, tuple[Condition, ...]], set[str]],
-    action: str,
-    conditions: tuple[Condition, ...],
-) -> Iterator[set[str]]:
-    """Yield on what an action is allowed under the same conditions if their keys are there."""
-    weaker = tuple(each._replace(operator=f"{each.operator}IfExists") for each in conditions)
-    if weaker:
-        yield resources.get((action, weaker), set())
 
 
 class _Allowed(NamedTuple):
