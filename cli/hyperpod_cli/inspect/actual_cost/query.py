@@ -30,6 +30,23 @@ class Series:
     samples: Sequence[tuple[float, float]]
 
 
+def _found(content: bytes, *, endpoint: str) -> list[Series]:
+    try:
+        return [_series(each) for each in json.loads(content)["data"]["result"]]
+    except (ValueError, KeyError, TypeError):
+        raise OpsError(
+            f"--actual: {endpoint} does not answer as Prometheus does; look at the output "
+            "PrometheusEndpoint of the stack"
+        ) from None
+
+
+def _series(found: Mapping[str, Any]) -> Series:
+    return Series(
+        labels=found["metric"],
+        samples=[(float(moment), float(value)) for moment, value in found["values"]],
+    )
+
+
 def series(
     query: str,
     *,
@@ -65,20 +82,3 @@ def series(
             "the caller needs aps:QueryMetrics on the workspace"
         )
     return _found(answer.content, endpoint=endpoint)
-
-
-def _found(content: bytes, *, endpoint: str) -> list[Series]:
-    try:
-        return [_series(each) for each in json.loads(content)["data"]["result"]]
-    except (ValueError, KeyError, TypeError):
-        raise OpsError(
-            f"--actual: {endpoint} does not answer as Prometheus does; look at the output "
-            "PrometheusEndpoint of the stack"
-        ) from None
-
-
-def _series(found: Mapping[str, Any]) -> Series:
-    return Series(
-        labels=found["metric"],
-        samples=[(float(moment), float(value)) for moment, value in found["values"]],
-    )

@@ -140,14 +140,14 @@ class _Handlers:
                 condition = _equals("iam:AWSServiceName", (service_of_linked_role(self.type),))
                 yield _need(action, tuple(self._service_linked_roles()), condition)
             # But for lists of keys, which are of none.
-            case _ if (
-                action.startswith("kms:")
-                and forms(action)
-                and not self.type.startswith("AWS::KMS::")
-            ):
+            case _ if self._is_of_keys(action):
                 yield from self._uses_of_keys(action)
             case _:
                 yield from self._on_each(action)
+
+    def _is_of_keys(self, action: str) -> bool:
+        is_of_kms = action.startswith("kms:") and bool(forms(action))
+        return is_of_kms and not self.type.startswith("AWS::KMS::")
 
     def _on_each(self, action: str) -> Iterator[Need]:
         """Yield what an action takes on the kinds of resources that it is done to."""

@@ -45,7 +45,7 @@ def statements_of(needs: Iterable[Need]) -> Iterator[Statement]:
         # What is allowed under the same conditions if their keys are there is so without them.
         weaker = tuple(each._replace(operator=f"{each.operator}IfExists") for each in conditions)
         if weaker:
-            found -= resources.get((action, weaker), set())
+            found.difference_update(resources.get((action, weaker), ()))
     allowed: dict[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], _Allowed] = {}
     for (action, conditions), found in resources.items():
         if not found:
