@@ -1,10 +1,14 @@
 """Accounts that answer what tests say; one has metrics, whose workspace is a server of the test."""
 
+import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import botocore.client
 import pytest
+
+from tests.support.commands import run
 
 REGION = "us-west-2"
 
@@ -45,3 +49,11 @@ def answering(monkeypatch: pytest.MonkeyPatch, answers: Mapping[str, Any]) -> No
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "example")
     monkeypatch.setenv("COLUMNS", "200")
+
+
+def refused(says: str, *options: str, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Let `cost` refuse options in one line."""
+    code = run("cost", *options, "--config", config)
+    out, err = capsys.readouterr()
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert re.search(says, err), err

@@ -1,11 +1,9 @@
 """`hyperpod-cdk cost --actual`: what it makes of metrics, and what it says without."""
 
 import json
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from threading import Thread
 from typing import ClassVar
 from urllib.parse import parse_qs
@@ -17,7 +15,7 @@ from hyperpod_cli.inspect.actual_cost.query import Series
 from hyperpod_cli.inspect.actual_cost.usage import month_of
 from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER
-from tests.support.metrics_account import deployed_with_metrics
+from tests.support.metrics_account import deployed_with_metrics, refused
 
 _EXAMPLES = CONFIG_FOLDER / "examples"
 _EXAMPLE = _EXAMPLES / "observability-prometheus.yaml"
@@ -202,10 +200,3 @@ def test_options_that_do_not_fit(
     options: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     refused(says, *options, config=_EXAMPLE, capsys=capsys)
-
-
-def refused(says: str, *options: str, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = run("cost", *options, "--config", config)
-    out, err = capsys.readouterr()
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert re.search(says, err)

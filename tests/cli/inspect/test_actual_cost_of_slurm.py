@@ -20,7 +20,7 @@ from hyperpod_shared.clusters import groups_of
 from tests.support.clusters import ARN
 from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER
-from tests.support.metrics_account import answering
+from tests.support.metrics_account import answering, refused
 from tests.support.slurm_cluster import compute, controller
 
 START, END = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)
@@ -387,10 +387,3 @@ def test_what_does_not_fit_the_configuration(capsys: pytest.CaptureFixture[str])
     given = ("--records", "x")
     refused("--records: is for clusters with Slurm", "--actual", *given, config=eks, capsys=capsys)
     refused("--records: belongs to --actual", *given, config=EXAMPLE, capsys=capsys)
-
-
-def refused(says: str, *options: str, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = run("cost", *options, "--config", config)
-    out, err = capsys.readouterr()
-    assert (code, out, err.count("\n")) == (2, "", 1)
-    assert re.search(says, err), err

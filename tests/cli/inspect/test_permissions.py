@@ -30,7 +30,7 @@ from hyperpod_cli.inspect.permissions.read_permissions import SCOPES, read_actio
 from hyperpod_cli.stack_progress.failures import Situation, interrupted, next_step
 from tests.conftest import Assemble
 from tests.support.commands import run
-from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, REPOSITORY, configure
+from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, configure
 from tests.test_aws_reference import YOUNGER
 
 ACCOUNT = "111122223333"
@@ -47,16 +47,31 @@ CONFIGS: list[Any] = [
 ]
 
 
-@pytest.fixture(params=CONFIGS)
-def policies(request: pytest.FixtureRequest, assemble: Assemble) -> Policies:
-    changes = request.param
+def policies_with(assemble: Assemble, changes: Path | dict[str, Any]) -> Policies:
+    """Return the policies of a file, or of the default configuration with changes."""
     config = load_config(changes) if isinstance(changes, Path) else configure(changes)
     return policies_of(assemble(config).directory, deployment=config.name, environment=ENVIRONMENT)
 
 
+@pytest.fixture(params=CONFIGS)
+def policies(request: pytest.FixtureRequest, assemble: Assemble) -> Policies:
+    return policies_with(assemble, request.param)
+
+
 @pytest.fixture
 def default(assemble: Assemble) -> Policies:
-    return policies_of(assemble(configure({})).directory, deployment="ml", environment=ENVIRONMENT)
+    return policies_with(assemble, {})
+
+
+def a_resource(kind: str, **properties: Any) -> TemplateResource:
+    address = Address("ml", kind)
+    return TemplateResource(
+        address=address, type=kind, properties=properties, deletion_policy="", needs=()
+    )
+
+
+def names_of(*resources: TemplateResource) -> Names:
+    return Names(deployment="ml", environment=ENVIRONMENT, resources=resources)
 
 
 def statements(policies: Policies) -> list[dict[str, Any]]:
@@ -195,10 +210,7 @@ def test_roles_are_passed_to_the_services_that_assume_them(default: Policies) ->
 
 
 def test_who_makes_a_node_group_may_launch_what_its_template_names(assemble: Assemble) -> None:
-    config = load_config(NODE_GROUPS)
-    policies = policies_of(
-        assemble(config).directory, deployment=config.name, environment=ENVIRONMENT
-    )
+    policies = policies_with(assemble, NODE_GROUPS)
     ec2, image = f"arn:aws:ec2:us-west-2:{ACCOUNT}", "arn:aws:ec2:us-west-2::image/*"
     conditions: dict[str, Any] = {}
     for each in statements(policies):
@@ -232,14 +244,8 @@ def test_who_makes_a_node_group_may_launch_what_its_template_names(assemble: Ass
 @pytest.mark.parametrize("keys", [[], [KEY]])
 def test_keys_are_used_if_they_are_named(keys: list[str]) -> None:
     encrypted = [{"Provider": {"KeyArn": key}, "Resources": ["secrets"]} for key in keys]
-    cluster = TemplateResource(
-        address=Address("ml-platform", "Eks"),
-        type="AWS::EKS::Cluster",
-        properties={"Name": "ml-eks", "EncryptionConfig": encrypted},
-        deletion_policy="",
-        needs=(),
-    )
-    names = Names(deployment="ml", environment=ENVIRONMENT, resources=[cluster])
+    cluster = a_resource("AWS::EKS::Cluster", Name="ml-eks", EncryptionConfig=encrypted)
+    names = names_of(cluster)
     found = {need.action: need.resources for need in needs({}, names)}
 
     assert found.get("kms:CreateGrant", ()) == tuple(keys)
@@ -251,22 +257,10 @@ OWN_ROLE = f"arn:aws:iam::{ACCOUNT}:role/Own"
 
 def native_cluster(**group: Any) -> dict[str, tuple[str, ...]]:
     """Return what a native cluster of one group needs, by action."""
-    eks_cluster = {"Name": "ml-eks"}
-    cluster = {"ClusterName": "ml-cluster", "InstanceGroups": [group]}
-    resources = [
-        TemplateResource(
-            address=Address("ml-hyperpod", type_),
-            type=type_,
-            properties=properties,
-            deletion_policy="",
-            needs=(),
-        )
-        for type_, properties in (
-            ("AWS::EKS::Cluster", eks_cluster),
-            ("AWS::SageMaker::Cluster", cluster),
-        )
-    ]
-    names = Names(deployment="ml", environment=ENVIRONMENT, resources=resources)
+    names = names_of(
+        a_resource("AWS::EKS::Cluster", Name="ml-eks"),
+        a_resource("AWS::SageMaker::Cluster", ClusterName="ml-cluster", InstanceGroups=[group]),
+    )
     found: dict[str, tuple[str, ...]] = {}
     for need in needs({}, names):
         found[need.action] = tuple(sorted({*found.get(need.action, ()), *need.resources}))
@@ -313,9 +307,7 @@ def test_a_native_cluster_may_use_what_it_names(
 
 
 def test_fsx_may_get_rights_on_a_linked_bucket(assemble: Assemble) -> None:
-    linked = policies_of(
-        assemble(configure(LINKED)).directory, deployment="ml", environment=ENVIRONMENT
-    )
+    linked = policies_with(assemble, LINKED)
     roles = f"arn:aws:iam::{ACCOUNT}:role/aws-service-role"
     bucket, objects = "arn:aws:s3:::bucket", "arn:aws:s3:::bucket/*"
 
@@ -359,9 +351,7 @@ def test_the_deployer_assumes_the_roles_of_the_bootstrap(default: Policies) -> N
 def test_who_closes_a_network_may_look_for_endpoint_services(
     default: Policies, assemble: Assemble
 ) -> None:
-    config = load_config(CONFIG_FOLDER / "examples" / "closed-network.yaml")
-    assembly = assemble(config).directory
-    closed = policies_of(assembly, deployment=config.name, environment=ENVIRONMENT)
+    closed = policies_with(assemble, CONFIG_FOLDER / "examples" / "closed-network.yaml")
     looking = [
         [each for each in of_deployer(policies) if each["Sid"] == "LookForEndpointServices"]
         for policies in (default, closed)
@@ -408,8 +398,7 @@ def test_who_deploys_may_run_what_a_failure_says_to_run(default: Policies) -> No
 def test_who_deploys_may_look_at_keys_and_at_the_name_of_a_bucket(
     assemble: Assemble,
 ) -> None:
-    config = load_config(REPOSITORY / "config" / "examples" / "customer-key.yaml")
-    keyed = policies_of(assemble(config).directory, deployment="keyed", environment=ENVIRONMENT)
+    keyed = policies_with(assemble, CONFIG_FOLDER / "examples" / "customer-key.yaml")
     by_name = {each["Sid"]: each for each in of_deployer(keyed)}
 
     assert by_name["LookAtKeys"]["Action"] == ["kms:DescribeKey", "kms:GetKeyPolicy"]
@@ -421,14 +410,8 @@ def test_who_deploys_may_look_at_keys_and_at_the_name_of_a_bucket(
 
 def test_who_deploys_may_look_at_the_key_of_a_volume() -> None:
     volumes = [{"EbsVolumeConfig": {"VolumeKmsKeyId": KEY.rpartition("/")[2]}}]
-    cluster = TemplateResource(
-        address=Address("ml-hyperpod", "Cluster"),
-        type="AWS::SageMaker::Cluster",
-        properties={"InstanceGroups": [{"InstanceStorageConfigs": volumes, "ExecutionRole": ""}]},
-        deletion_policy="",
-        needs=(),
-    )
-    names = Names(deployment="ml", environment=ENVIRONMENT, resources=[cluster])
+    groups = [{"InstanceStorageConfigs": volumes, "ExecutionRole": ""}]
+    names = names_of(a_resource("AWS::SageMaker::Cluster", InstanceGroups=groups))
     assert ("LookAtKeys", ["kms:DescribeKey", "kms:GetKeyPolicy"], [KEY]) in read_permissions(
         names, eks_cluster="ml-eks", stacks=()
     )
@@ -456,8 +439,7 @@ OF_DEPLOYER = (
 @pytest.mark.parametrize("name", sorted(OF_DEPLOYER))
 def test_who_deploys_may_call_what_the_commands_call(assemble: Assemble, name: str) -> None:
     group = {"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1}
-    assembly = assemble(configure({"node_groups": [group]})).directory
-    policies = policies_of(assembly, deployment="ml", environment=ENVIRONMENT)
+    policies = policies_with(assemble, {"node_groups": [group]})
     allowed = {action for each in of_deployer(policies) for action in each["Action"]}
     assert {*commands()[name].calls} - ALLOWED <= allowed
 

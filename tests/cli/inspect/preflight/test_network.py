@@ -15,6 +15,11 @@ from hyperpod_cli.inspect.preflight.existing_network import Vpc, WayOut, way_out
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.preflight.validator import Target
 from rehearsal.existing_resources.networks import ExistingNetwork
+from tests.cli.inspect.preflight.cases.network import (
+    make_public,
+    route_elsewhere,
+    without_self_rules,
+)
 from tests.support.configs import configured
 from tests.support.local_aws import client, deploy, resource
 
@@ -94,24 +99,13 @@ def first_subnet(network: Network) -> str:
     return str(network["hyperpod_subnets"][0]["subnet_id"])
 
 
-def table_of(ec2: Ec2, subnet_id: str) -> str:
-    filters = [{"Name": "association.subnet-id", "Values": [subnet_id]}]
-    [table] = ec2.describe_route_tables(Filters=filters)["RouteTables"]
-    return str(table["RouteTableId"])
-
-
 def without_dns_names(ec2: Ec2, network: Network) -> None:
     ec2.modify_vpc_attribute(VpcId=network["vpc_id"], EnableDnsHostnames={"Value": False})
 
 
-def without_route(ec2: Ec2, network: Network) -> None:
-    table = table_of(ec2, first_subnet(network))
-    ec2.delete_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0")
-
-
 def with_endpoints(ec2: Ec2, network: Network) -> None:
     """Close the VPC: no way out, and an endpoint of each service."""
-    without_route(ec2, network)
+    route_elsewhere(ec2, first_subnet(network))
     services = [
         service.name for service in endpoint_services({"storage", "hyperpod", "kubernetes"})
     ]
@@ -134,40 +128,20 @@ def with_endpoints_but_one(ec2: Ec2, network: Network) -> None:
 
 
 def with_some_routes(ec2: Ec2, network: Network) -> None:
-    without_route(ec2, network)
-    ec2.create_route(
-        RouteTableId=table_of(ec2, first_subnet(network)),
-        DestinationCidrBlock="10.0.0.0/8",
-        TransitGatewayId="tgw-0123456789abcdef0",
-    )
+    some = {"DestinationCidrBlock": "10.0.0.0/8", "TransitGatewayId": "tgw-0123456789abcdef0"}
+    route_elsewhere(ec2, first_subnet(network), **some)
 
 
 def with_firewall(ec2: Ec2, network: Network) -> None:
-    without_route(ec2, network)
-    ec2.create_route(
-        RouteTableId=table_of(ec2, first_subnet(network)),
-        DestinationCidrBlock="0.0.0.0/0",
-        VpcEndpointId="vpce-0123456789abcdef0",
-    )
+    route_elsewhere(ec2, first_subnet(network), VpcEndpointId="vpce-0123456789abcdef0")
 
 
 def made_public(ec2: Ec2, network: Network) -> None:
-    filters = [{"Name": "attachment.vpc-id", "Values": [network["vpc_id"]]}]
-    [gateway] = ec2.describe_internet_gateways(Filters=filters)["InternetGateways"]
-    table = table_of(ec2, first_subnet(network))
-    ec2.delete_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0")
-    ec2.create_route(
-        RouteTableId=table,
-        DestinationCidrBlock="0.0.0.0/0",
-        GatewayId=gateway["InternetGatewayId"],
-    )
+    make_public(ec2, first_subnet(network), network["vpc_id"])
 
 
-def without_self_rules(ec2: Ec2, network: Network) -> None:
-    group = network["security_group_id"]
-    itself = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group}]}]
-    ec2.revoke_security_group_ingress(GroupId=group, IpPermissions=itself)
-    ec2.revoke_security_group_egress(GroupId=group, IpPermissions=itself)
+def without_rules(ec2: Ec2, network: Network) -> None:
+    without_self_rules(ec2, network["security_group_id"])
 
 
 @pytest.mark.parametrize(
@@ -224,23 +198,20 @@ def test_nothing_is_found_of_a_network_that_fits(
 
 
 @pytest.mark.parametrize(
-    ("make", "spoil", "expected"),
+    ("spoil", "expected"),
     [
-        (existing, without_dns_names, ["ERROR network.vpc_id: {vpc} has DNS hostnames off"]),
-        (existing, with_endpoints, []),
-        (existing, with_firewall, []),
+        (without_dns_names, ["ERROR network.vpc_id: {vpc} has DNS hostnames off"]),
+        (with_endpoints, []),
+        (with_firewall, []),
         (
-            existing,
             with_endpoints_but_one,
             [f"ERROR {NODES}[0].subnet_id: {{nodes}} has no route out of the VPC in route table"],
         ),
         (
-            existing,
             with_some_routes,
             [f"WARNING {NODES}[0].subnet_id: {{nodes}} has only routes to some addresses"],
         ),
         (
-            existing,
             made_public,
             [
                 f"WARNING {EKS}[0]: {{eks0}} is public",
@@ -249,8 +220,7 @@ def test_nothing_is_found_of_a_network_that_fits(
             ],
         ),
         (
-            existing,
-            without_self_rules,
+            without_rules,
             [
                 f"ERROR {GROUP}: {{group}} has no rule for all traffic in from itself; let the "
                 f"deployment add it: {RULES}: [self_ingress]",
@@ -261,9 +231,9 @@ def test_nothing_is_found_of_a_network_that_fits(
     ],
 )
 def test_what_is_wrong_is_told_with_its_fix(
-    make: Callable[[], Network], spoil: Break, expected: list[str], aws: LocalAws
+    spoil: Break, expected: list[str], aws: LocalAws
 ) -> None:
-    network = make()
+    network = existing()
     config = config_of(network)
     ExistingNetwork(network=config.network).make(lambda service: client(aws, service))
     spoil(client(aws, "ec2"), network)
@@ -272,10 +242,9 @@ def test_what_is_wrong_is_told_with_its_fix(
 
 
 @pytest.mark.parametrize(
-    ("make", "change", "expected"),
+    ("change", "expected"),
     [
         (
-            partly,
             {"internet_gateway_id": "igw-0fffffffffffffff0"},
             [
                 "ERROR network.internet_gateway_id: 'igw-0fffffffffffffff0' is not attached to "
@@ -283,21 +252,19 @@ def test_what_is_wrong_is_told_with_its_fix(
             ],
         ),
         (
-            partly,
             {"hyperpod_subnets": [{"cidr": "10.42.0.0/16", "route_table_id": "rtb-0ffffff0"}]},
             [f"ERROR {NODES}[0].route_table_id: 'rtb-0ffffff0' is not a route table of {{vpc}}"],
         ),
         (
-            partly,
             {"nat_gateway_ids": ["nat-0fffffffffffffff0"]},
             ["ERROR network.nat_gateway_ids[0]: 'nat-0fffffffffffffff0' is not a NAT gateway of"],
         ),
     ],
 )
 def test_what_the_configuration_has_wrong(
-    make: Callable[[], Network], change: Mapping[str, Any], expected: list[str], aws: LocalAws
+    change: Mapping[str, Any], expected: list[str], aws: LocalAws
 ) -> None:
-    network = make()
+    network = partly()
     there = config_of(network)
     ExistingNetwork(network=there.network).make(lambda service: client(aws, service))
 
@@ -309,7 +276,7 @@ def test_an_egress_rule_does_not_cost_the_group_its_own(aws: LocalAws) -> None:
     there = config_of(network)
     ExistingNetwork(network=there.network).make(lambda service: client(aws, service))
     ec2, group = client(aws, "ec2"), network["security_group_id"]
-    without_self_rules(ec2, network)
+    without_rules(ec2, network)
     wanted = config_of({**network, "add_security_group_rules": ["self_ingress", "self_egress"]})
 
     [line] = found(wanted, aws)

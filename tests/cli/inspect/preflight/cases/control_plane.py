@@ -106,6 +106,12 @@ def _with_addon(name: str) -> Step:
     return make
 
 
+def _inference(name: str, before: Step = everything, **case: Any) -> Failure:
+    document = merged(_RESEARCH, {"operators": INFERENCE})
+    case = {"document": document, "before": before, **case}
+    return Failure(case=f"inference-operator: {name}", **case)
+
+
 _TEAMS = [{"name": "research", "quota": [{"instance_type": "ml.m5.2xlarge", "nodes": 1}]}]
 
 FAILURES = (
@@ -147,30 +153,25 @@ FAILURES = (
         found="operators.ebs_csi_driver: false leaves out what research does not have as an EKS "
         "add-on either; unless it has aws-ebs-csi-driver in another way, set it to true: operators",
     ),
-    Failure(
-        case="inference-operator: the OIDC provider of another cluster",
+    _inference(
+        "the OIDC provider of another cluster",
         document=merged(
             _RESEARCH, {"operators": INFERENCE, "eks": {"oidc_provider_arn": _OTHER_PROVIDER}}
         ),
         before=_there(),
         found="FFF' is not that of research, so its pods get no role; write arn",
     ),
-    Failure(
-        case="inference-operator: an OIDC provider that IAM does not have",
-        document=merged(_RESEARCH, {"operators": INFERENCE}),
+    _inference(
+        "an OIDC provider that IAM does not have",
         before=_without_provider,
         found="does not exist, so pods get no role; run `aws iam create-open-id-connect-provider",
     ),
-    Failure(
-        case="inference-operator: a VPC without subnets for load balancers",
-        document=merged(_RESEARCH, {"operators": INFERENCE}),
-        before=everything,
+    _inference(
+        "a VPC without subnets for load balancers",
         found="has no subnets with the tag kubernetes.io/role/elb in two zones, nor with kubern",
     ),
-    Failure(
-        case="inference-operator: a VPC without an endpoint of S3",
-        document=merged(_RESEARCH, {"operators": INFERENCE}),
-        before=everything,
+    _inference(
+        "a VPC without an endpoint of S3",
         found="has no VPC endpoint of S3, by which a SageMaker endpoint gets the certificate of a",
     ),
     Failure(

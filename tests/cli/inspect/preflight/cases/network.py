@@ -1,6 +1,7 @@
 """Networks that exist, and what they lack."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from emulator.aws.settings import NETWORK_ID
@@ -75,35 +76,36 @@ def there(spoil: Callable[[Any], object] | None = None, **network: Any) -> Step:
     return make
 
 
-def _table_of(ec2: Any, subnet_id: str) -> str:  # noqa: ANN401 - a client
+def table_of(ec2: Any, subnet_id: str) -> str:  # noqa: ANN401 - a client
     filters = [{"Name": "association.subnet-id", "Values": [subnet_id]}]
     [table] = ec2.describe_route_tables(Filters=filters)["RouteTables"]
     return str(table["RouteTableId"])
 
 
-def _without_route(ec2: Any) -> None:  # noqa: ANN401 - a client
-    ec2.delete_route(RouteTableId=_table_of(ec2, NODES), DestinationCidrBlock="0.0.0.0/0")
+def route_elsewhere(ec2: Any, subnet: str = NODES, **route: str) -> None:  # noqa: ANN401 - a client
+    """Take the way out from a subnet, and give it another route if one is named."""
+    table = table_of(ec2, subnet)
+    ec2.delete_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0")
+    if route:
+        ec2.create_route(RouteTableId=table, **{"DestinationCidrBlock": "0.0.0.0/0", **route})
 
 
-def _made_public(ec2: Any) -> None:  # noqa: ANN401 - a client
-    _without_route(ec2)
-    filters = [{"Name": "attachment.vpc-id", "Values": [VPC]}]
+def make_public(ec2: Any, subnet: str = NODES, vpc: str = VPC) -> None:  # noqa: ANN401 - a client
+    """Lead a subnet to the internet gateway."""
+    filters = [{"Name": "attachment.vpc-id", "Values": [vpc]}]
     [gateway] = ec2.describe_internet_gateways(Filters=filters)["InternetGateways"]
-    ec2.create_route(
-        RouteTableId=_table_of(ec2, NODES),
-        DestinationCidrBlock="0.0.0.0/0",
-        GatewayId=gateway["InternetGatewayId"],
-    )
+    route_elsewhere(ec2, subnet, GatewayId=gateway["InternetGatewayId"])
 
 
 def _without_dns(ec2: Any) -> None:  # noqa: ANN401 - a client
     ec2.modify_vpc_attribute(VpcId=VPC, EnableDnsSupport={"Value": False})
 
 
-def _without_self_rules(ec2: Any) -> None:  # noqa: ANN401 - a client
-    itself = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": GROUP}]}]
-    ec2.revoke_security_group_ingress(GroupId=GROUP, IpPermissions=itself)
-    ec2.revoke_security_group_egress(GroupId=GROUP, IpPermissions=itself)
+def without_self_rules(ec2: Any, group: str = GROUP) -> None:  # noqa: ANN401 - a client
+    """Take from a group the rules that let it reach itself."""
+    itself = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": group}]}]
+    ec2.revoke_security_group_ingress(GroupId=group, IpPermissions=itself)
+    ec2.revoke_security_group_egress(GroupId=group, IpPermissions=itself)
 
 
 def _without_way_out(ec2: Any) -> None:  # noqa: ANN401 - a client
@@ -149,7 +151,7 @@ def _small_subnet(ec2: Any) -> None:  # noqa: ANN401 - a client
         AvailabilityZoneId="usw2-az2",
         TagSpecifications=_tag("subnet", NODES),
     )
-    ec2.associate_route_table(RouteTableId=_table_of(ec2, ROOMY), SubnetId=NODES)
+    ec2.associate_route_table(RouteTableId=table_of(ec2, ROOMY), SubnetId=NODES)
 
 
 def _without_nat_gateway(ec2: Any) -> None:  # noqa: ANN401 - a client
@@ -179,17 +181,17 @@ def _shared(ec2: Any) -> None:  # noqa: ANN401 - a client
 
 _CUT_OFF = "no node in group g, .* Lifecycle scripts did not run successfully"
 
+_joined, _existing = partial(Failure, document=JOINED), partial(Failure, document=EXISTING)
+
 FAILURES = (
-    Failure(
+    _joined(
         case="vpc: none",
-        document=JOINED,
         found="is not a VPC of account",
         deploy=SUBNETS,
         said=rf"InvalidVpcID.NotFound: The vpc ID '{VPC}' does not exist",
     ),
-    Failure(
+    _existing(
         case="vpc: without DNS",
-        document=EXISTING,
         before=there(_without_dns),
         found="has DNS support off",
         said=_CUT_OFF,
@@ -234,9 +236,8 @@ FAILURES = (
         deploy=creating("platform", "AWS::EC2::VPCEndpoint"),
         said="com.amazonaws.us-west-2.eks-auth does not support the availability zone",
     ),
-    Failure(
+    _joined(
         case="cidr-blocks: taken",
-        document=JOINED,
         before=there(_taken),
         found="'10.40.7.0/28' overlaps subnet-",
         deploy=SUBNETS,
@@ -250,17 +251,15 @@ FAILURES = (
         deploy=SUBNETS,
         said="InvalidSubnet.Range: The CIDR '10.4[12].0.0/16' is",
     ),
-    Failure(
+    _joined(
         case="cidr-blocks: shared",
-        document=JOINED,
         before=there(_shared),
         found="'10.41.0.0/16' shares addresses with 10.41.0.0/17",
         deploy=creating("platform", "AWS::EC2::VPCCidrBlock"),
         said="The CIDR '10.41.0.0/16' conflicts with",
     ),
-    Failure(
+    _joined(
         case="cidr-blocks: too many, unless the quota was raised",
-        document=JOINED,
         before=there(_four_blocks),
         found="makes more than 5 CIDR blocks of the VPC",
         deploy=creating("platform", "AWS::EC2::VPCCidrBlock"),
@@ -285,25 +284,22 @@ FAILURES = (
         deploy=CONTROL_PLANE,
         said="Subnets specified must be in at least two different AZs",
     ),
-    Failure(
+    _existing(
         case="subnets: without addresses for the control plane",
-        document=EXISTING,
         before=there(_with_interfaces),
         found="has 5 free addresses: EKS needs 6",
         deploy=CONTROL_PLANE,
         said=f"Provided subnets {FIRST} Free IPs: 5",
     ),
-    Failure(
+    _existing(
         case="subnets: public",
-        document=EXISTING,
-        before=there(_made_public),
+        before=there(make_public),
         found=f"'{NODES}' is public",
         said=_CUT_OFF,
     ),
-    Failure(
+    _existing(
         case="subnets: cut off",
-        document=EXISTING,
-        before=there(_without_route),
+        before=there(route_elsewhere),
         found=f"'{NODES}' has no route out of the VPC",
         said=_CUT_OFF,
     ),
@@ -317,17 +313,15 @@ FAILURES = (
         found=f"'{NODES}' has 11 usable addresses for nodes and pods",
         said="g: 11 of 12 nodes: IP addresses: .*InsufficientFreeAddressesInSubnet",
     ),
-    Failure(
+    _joined(
         case="gateways: deleted",
-        document=JOINED,
         before=there(_without_nat_gateway),
         found=f"'{NAT}' is deleted, not available",
         deploy=ROUTES,
         said=f"{NAT}",
     ),
-    Failure(
+    _joined(
         case="gateways: not attached",
-        document=JOINED,
         before=there(_detached),
         found=f"'{GATEWAY}' is not attached to {VPC}, which has none",
         deploy=ROUTES,
@@ -344,13 +338,12 @@ FAILURES = (
     Failure(
         case="security-group: without rules for itself",
         document=merged(EXISTING, _nodes("ml.p4d.24xlarge")),
-        before=there(_without_self_rules),
+        before=there(without_self_rules),
         found="has no rule for all traffic in from itself",
         said="g: 0 of 1 nodes.*EFA health checks did not run successfully",
     ),
-    Failure(
+    _existing(
         case="security-group: without a way out",
-        document=EXISTING,
         before=there(_without_way_out),
         found="has no rule for all traffic out to 0.0.0.0/0",
         said=_CUT_OFF,
