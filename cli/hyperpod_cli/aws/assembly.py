@@ -2,16 +2,17 @@
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from hyperpod_cdk.schema.limits import nearest
 from hyperpod_cli.terminal.errors import OpsError
 
+T = TypeVar("T")
 Value = Any  # any JSON
 """A property's value in a template."""
 CDK_METADATA = "AWS::CDK::Metadata"
@@ -29,6 +30,18 @@ class Address:
 
     stack: str
     logical_id: str
+
+
+def reached(starts: Iterable[T], needs: Callable[[T], Iterable[T]]) -> Iterator[T]:
+    """Yield all that starts need, directly or not, the nearest first, without themselves."""
+    pending = [*starts]
+    seen = {*pending}
+    while pending:
+        for each in needs(pending.pop(0)):
+            if each not in seen:
+                seen.add(each)
+                pending.append(each)
+                yield each
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

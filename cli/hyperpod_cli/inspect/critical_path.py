@@ -9,6 +9,7 @@ from hyperpod_cli.aws.assembly import (
     CDK_METADATA,
     Address,
     construct_paths,
+    reached,
     stacks_by_name,
     stacks_in,
 )
@@ -53,15 +54,12 @@ class Graph:
 
         Unless it is across stacks, a stack's start needs nothing: only what is referred to counts.
         """
-        pending, seen = [address], set[Address]()
-        while pending:
-            current = pending.pop()
-            if not across_stacks and self.types[current] == STACK:
-                continue
-            new = self.needs[current] - seen
-            seen |= new
-            pending += new
-        return frozenset(seen)
+
+        def needs(current: Address) -> Iterable[Address]:
+            is_end = not across_stacks and self.types[current] == STACK
+            return () if is_end else self.needs[current]
+
+        return frozenset(reached([address], needs))
 
 
 def start_of(stack: str) -> Address:

@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from http import HTTPStatus
-from typing import Any
 from urllib.parse import urlencode
 
 from botocore.auth import SigV4Auth
@@ -32,19 +31,18 @@ class Series:
 
 def _found(content: bytes, *, endpoint: str) -> list[Series]:
     try:
-        return [_series(each) for each in json.loads(content)["data"]["result"]]
+        return [
+            Series(
+                labels=each["metric"],
+                samples=[(float(moment), float(value)) for moment, value in each["values"]],
+            )
+            for each in json.loads(content)["data"]["result"]
+        ]
     except (ValueError, KeyError, TypeError):
         raise OpsError(
             f"--actual: {endpoint} does not answer as Prometheus does; look at the output "
             "PrometheusEndpoint of the stack"
         ) from None
-
-
-def _series(found: Mapping[str, Any]) -> Series:
-    return Series(
-        labels=found["metric"],
-        samples=[(float(moment), float(value)) for moment, value in found["values"]],
-    )
 
 
 def series(

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from hyperpod_cli.aws.assembly import Address, Stack
+from hyperpod_cli.aws.assembly import Address, Stack, reached
 from hyperpod_cli.inspect.diagram.card import Card, Surroundings
 from hyperpod_cli.inspect.diagram.cards import card, subnets_of_clusters
 from hyperpod_cli.inspect.diagram.ownership import needs, owners
@@ -84,7 +84,9 @@ def direct(needs_of: Needs) -> dict[str, tuple[str, ...]]:
         name: tuple(
             one
             for one in needed
-            if not any(one in _all_needs(other, needs_of) for other in needed if other != one)
+            if not any(
+                one in reached([other], needs_of.__getitem__) for other in needed if other != one
+            )
         )
         for name, needed in needs_of.items()
     }
@@ -133,14 +135,3 @@ def _stack_picture(
         ),
         takes={name: tuple(sorted(kinds)) for name, kinds in sorted(takes.items())},
     )
-
-
-def _all_needs(name: str, needs_of: Needs) -> set[str]:
-    found: set[str] = set()
-    pending = list(needs_of[name])
-    while pending:
-        one = pending.pop()
-        if one not in found:
-            found.add(one)
-            pending += needs_of[one]
-    return found

@@ -1,8 +1,8 @@
 """Which resources a person thinks of, and which are parts of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from hyperpod_cli.aws.assembly import CDK_METADATA, Address, Stack, TemplateResource
+from hyperpod_cli.aws.assembly import CDK_METADATA, Address, Stack, TemplateResource, reached
 from hyperpod_cli.inspect.resource_types import resource_type
 
 # These name a role to give it permissions; they do not run as it.
@@ -48,18 +48,13 @@ def needs(
     What needs it itself is left out: a part may be about that, as the alarm of a topic is about a
     function that tells the topic.
     """
-    pending = [address for address, whole in owner.items() if whole == drawn]
-    seen = set(pending)
-    found = set()
-    while pending:
-        for address in resources[pending.pop()].needs:
-            if address in seen:
-                continue
-            seen.add(address)
-            if address in owner:
-                found.add(owner[address])
-            else:
-                pending.append(address)
+    own = [address for address, whole in owner.items() if whole == drawn]
+
+    def through(address: Address) -> Iterable[Address]:
+        is_drawn = address in owner and owner[address] != drawn
+        return () if is_drawn else resources[address].needs
+
+    found = {owner[each] for each in reached(own, through) if each in owner}
     return sorted(each for each in found - {drawn} if drawn not in resources[each].needs)
 
 
@@ -87,13 +82,12 @@ def _reached(
     resource: TemplateResource, resources: Mapping[Address, TemplateResource]
 ) -> Iterator[TemplateResource]:
     """Yield what a resource needs in its own stack, nearest first."""
-    pending, seen = [resource.address], {resource.address}
-    while pending:
-        for address in resources[pending.pop(0)].needs:
-            if address not in seen and address.stack == resource.address.stack:
-                seen.add(address)
-                pending.append(address)
-                yield resources[address]
+    stack = resource.address.stack
+
+    def own(address: Address) -> Iterator[Address]:
+        return (each for each in resources[address].needs if each.stack == stack)
+
+    return (resources[each] for each in reached([resource.address], own))
 
 
 def _run_under_or_logged_to(

@@ -137,7 +137,8 @@ class Names:
         # A node group has its cluster's name, too.
         own = resource_type(resource.type).name_in_arn or ""
         properties = () if schema is None else (own, *schema.names, *schema.required)
-        named = [resource.properties[key] for key in properties if _names(key, resource)]
+        given = resource.properties
+        named = [given[key] for key in properties if key in given and key.endswith("Name")]
         if named:
             # In the ARN of an alias, what its name begins with stands before the variable.
             return (pattern(named[0], self.environment).removeprefix("alias/"),)
@@ -149,10 +150,6 @@ class Names:
         if resource.type in NAMED_BY_LOGICAL_ID:
             return generated, f"{logical_id}*"
         return (generated,)
-
-
-def _names(key: str, resource: TemplateResource) -> bool:
-    return key in resource.properties and key.endswith("Name")
 
 
 def pattern(value: Value, environment: Environment) -> str:

@@ -116,7 +116,7 @@ def _environment() -> Environment:
         "blocks": _blocks,
         "breakable": _breakable,
         "cost_summary": summary,
-        "percent": _percent,
+        "percent": lambda seconds, of: f"{100 * seconds / of if of else 0:.2f}%",
         "price_unit": UNITS.__getitem__,
         "rounded": rounded,
         "took": _took,
@@ -167,10 +167,6 @@ def _with_code(words: str) -> Markup:
     """Return a text in which what stands between backticks is code."""
     escaped = str(Markup.escape(redacted(words)))
     return Markup(_CODE.sub(r"<code>\1</code>", escaped))  # noqa: S704 - escaped
-
-
-def _percent(seconds: float, *, of: float) -> str:
-    return f"{100 * seconds / of if of else 0:.2f}%"
 
 
 def _took(seconds: float) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -42,6 +42,11 @@ def stored_versions(deployment: LiveDeployment, name: str) -> list[str] | None:
     read = ApiextensionsV1Api(deployment.kubernetes).read_custom_resource_definition
     found = existing(read, name, _preload_content=False)
     return None if found is None else list(json.loads(found.data)["status"]["storedVersions"])
+
+
+def allocatable(node: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return what a node offers to pods, by resource."""
+    return (node.get("status") or {}).get("allocatable") or {}
 
 
 def wanted_nodes(config: Config) -> int:

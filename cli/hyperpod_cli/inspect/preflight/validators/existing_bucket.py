@@ -1,8 +1,6 @@
 """Whether an existing bucket can hold the lifecycle scripts."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
 
 from botocore.exceptions import ClientError
 
@@ -19,7 +17,7 @@ from hyperpod_cli.inspect.preflight.validator import (
     as_list,
     validator,
 )
-from hyperpod_cli.inspect.preflight.validators.kms_key import leaves_it_to_iam
+from hyperpod_cli.inspect.preflight.validators.kms_key import leaves_it_to_iam, policy_of
 from hyperpod_shared.owner import STACK_TAG
 from hyperpod_stacks.table import stack_name
 
@@ -136,7 +134,7 @@ def _key_problems(config: Config, name: str, target: Target) -> Problems:
     elif key != configured:
         message = f"does not encrypt {name}; {key} does"
         yield error(_KEY, configured, message), command
-    elif key is not None and not leaves_it_to_iam(_policy(key, target), "kms:Decrypt", target):
+    elif key is not None and not leaves_it_to_iam(policy_of(key, target), "kms:Decrypt", target):
         statement = {
             "Sid": "AllowIamPolicies",
             "Effect": "Allow",
@@ -162,11 +160,6 @@ def _customer_key(name: str, target: Target) -> str | None:
             key = target.client("kms").describe_key(KeyId=default["KMSMasterKeyID"])["KeyMetadata"]
             return str(key["Arn"]) if key.get("KeyManager") == "CUSTOMER" else None
     return None
-
-
-def _policy(key: str, target: Target) -> Mapping[str, Any]:
-    answer = target.client("kms").get_key_policy(KeyId=key, PolicyName="default")
-    return dict(json.loads(answer["Policy"]))
 
 
 def _policy_problems(name: str, target: Target) -> Problems:

@@ -57,7 +57,7 @@ def kms_key(config: Config, target: Target) -> Problems:
             yield error(named.path, named.value, message), command
     key = config.encryption.kms_key_arn
     if key is not None and key in usable and key.split(":")[4] == target.account:
-        policy = json.loads(client.get_key_policy(KeyId=key, PolicyName="default")["Policy"])
+        policy = policy_of(key, target)
         command = _command("get-key-policy --policy-name default", key, target)
         for missing in _missing(config, policy, target=target):
             message = (
@@ -91,8 +91,10 @@ def _unusable(client: AwsClient, key: str, *, region: str) -> str | None:
     return None
 
 
-def _root(target: Target) -> tuple[str, str]:
-    return f"arn:{target.partition}:iam::{target.account}:root", target.account
+def policy_of(key: str, target: Target) -> Mapping[str, Any]:
+    """Return the policy of a key."""
+    answer = target.client("kms").get_key_policy(KeyId=key, PolicyName="default")
+    return dict(json.loads(answer["Policy"]))
 
 
 def leaves_it_to_iam(policy: Mapping[str, Any], action: str, target: Target) -> bool:
@@ -100,7 +102,8 @@ def leaves_it_to_iam(policy: Mapping[str, Any], action: str, target: Target) -> 
 
     https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-default.html
     """
-    return _covers(_allowing(policy), action=action, principals=("AWS", _root(target)))
+    root = f"arn:{target.partition}:iam::{target.account}:root"
+    return _covers(_allowing(policy), action=action, principals=("AWS", (root, target.account)))
 
 
 def _allowing(policy: Mapping[str, Any]) -> list[Statement]:

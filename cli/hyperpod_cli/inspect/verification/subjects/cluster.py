@@ -2,7 +2,6 @@
 
 from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_cli.inspect.verification.check import (
-    Check,
     Checks,
     LiveDeployment,
     Phase,
@@ -41,12 +40,9 @@ def cluster(deployment: LiveDeployment) -> Checks:
         f"{name}` says what each group lacks",
     )
     if config.cluster.resource == "custom":
-        yield _shortage(deployment.outputs_of("hyperpod")[SHORTAGE])
-
-
-def _shortage(told: str) -> Check:
-    return checked(
-        f"the output {SHORTAGE} is none",
-        problem=None if told == "none" else f"is {told}",
-        advice="It is of the last deployment; nodes may have come since. Deploy again to see",
-    )
+        told = deployment.outputs_of("hyperpod")[SHORTAGE]
+        yield checked(
+            f"the output {SHORTAGE} is none",
+            problem=None if told == "none" else f"is {told}",
+            advice="It is of the last deployment; nodes may have come since. Deploy again to see",
+        )

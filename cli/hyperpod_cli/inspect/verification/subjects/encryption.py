@@ -1,10 +1,10 @@
 """Whether the key of a configuration encrypts what it says, as the services tell."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.storage.section import PROVISIONED_TAG, StorageConfig
+from hyperpod_cdk.storage.section import PROVISIONED_TAG
 from hyperpod_cli.aws.session import listed
 from hyperpod_cli.inspect.preflight.deployed import Clients, resources_of
 from hyperpod_cli.inspect.verification.check import (
@@ -59,8 +59,10 @@ def encryption(deployment: LiveDeployment) -> Checks:
     if section.lifecycle_bucket and is_made and script is not None:
         yield _bucket(outputs["S3BucketName"], script=script, key=key, clients=clients)
     if section.file_system and config.storage is not None:
-        for name in _made_file_systems(config.storage):
-            yield _file_system(outputs[name], key=key, clients=clients)
+        for _, files in config.storage.placed_files:
+            if getattr(files, "file_system_id", None) is None:
+                identifier = outputs[f"{files.output_prefix}FileSystemId"]
+                yield _file_system(identifier, key=key, clients=clients)
         if config.storage.dynamic_provisioning:
             yield _provisioned(config.eks_cluster_name, key=key, clients=clients)
     if section.accounting and config.makes_accounting:
@@ -85,13 +87,6 @@ def _eks(name: str, *, key: str, clients: Clients) -> Check:
         f"aws eks describe-cluster --name {name}: secrets encrypted with the key",
         ok=found == [(["secrets"], key)],
     )
-
-
-def _made_file_systems(storage: StorageConfig) -> Iterator[str]:
-    """Yield the output with the ID of each file system that the deployment makes."""
-    for _, files in storage.placed_files:
-        if getattr(files, "file_system_id", None) is None:
-            yield f"{files.output_prefix}FileSystemId"
 
 
 def _bucket(name: str, *, script: str, key: str, clients: Clients) -> Check:

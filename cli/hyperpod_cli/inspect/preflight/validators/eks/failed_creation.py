@@ -27,7 +27,9 @@ def failed_creation(config: Config, target: Target) -> Problems:
     if config.eks.is_existing:
         return
     for name in left_by_rollback(config, "platform", target, resource_type="AWS::EKS::Cluster"):
-        if not _is_protected(name, target):
+        answer = answer_of(target.client("eks").describe_cluster, name=name)
+        # Its owner may have deleted it since.
+        if answer is None or not answer["cluster"].get("deletionProtection"):
             continue
         message = (
             f"protects {name}, which the rollback of {stack} could not delete (ROLLBACK_FAILED); "
@@ -36,12 +38,6 @@ def failed_creation(config: Config, target: Target) -> Problems:
         )
         path, command = ("eks", "deletion_protection"), f"aws eks describe-cluster --name {name}"
         yield error(path, config.eks.deletion_protection, message), command
-
-
-def _is_protected(name: str, target: Target) -> bool:
-    answer = answer_of(target.client("eks").describe_cluster, name=name)
-    # Its owner may have deleted it since.
-    return answer is not None and bool(answer["cluster"].get("deletionProtection"))
 
 
 def lift_command(name: str, *, region: str) -> str:

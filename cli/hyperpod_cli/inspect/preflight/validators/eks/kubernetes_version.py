@@ -58,7 +58,8 @@ def kubernetes_version(config: Config, target: Target) -> Problems:
 
 def kubernetes_version_findings(config: Config, *, eks: AwsClient) -> Iterator[Finding]:
     """Find a version that EKS does not upgrade to, and add-ons that it does not offer for it."""
-    deployed = _deployed_version(config, eks=eks)
+    answer = answer_of(eks.describe_cluster, name=config.eks_cluster_name)
+    deployed = None if answer is None else str(answer["cluster"]["version"])
     yield from _step_findings(config, deployed=deployed)
     yield from _addon_findings(config, deployed=deployed, eks=eks)
 
@@ -133,12 +134,6 @@ def _addon_findings(config: Config, *, deployed: str | None, eks: AwsClient) -> 
             "addon-versions` shows in constructs/hyperpod_cdk/facts/addon_versions.py"
         )
         yield error(_VERSION, config.eks.version, message)
-
-
-def _deployed_version(config: Config, *, eks: AwsClient) -> str | None:
-    """Return the version of the deployment's cluster; None if there is none."""
-    answer = answer_of(eks.describe_cluster, name=config.eks_cluster_name)
-    return None if answer is None else str(answer["cluster"]["version"])
 
 
 def _is_deployed(addon: Versions, *, cluster: str, eks: AwsClient) -> bool:

@@ -55,7 +55,8 @@ def task_governance(config: Config, target: Target) -> Problems:
                 f"{item['Name']} already, which others made; if it is not needed: `aws sagemaker "
                 f"delete-{noun.command} --{noun.command}-id {item[f'{noun}Id']}`"
             )
-            yield error(_KEY, item["Name"], message), _command(noun, item)
+            command = f"describe-{noun.command} --{noun.command}-id {item[f'{noun}Id']}"
+            yield error(_KEY, item["Name"], message), f"aws sagemaker {command}"
 
 
 def _addon(config: Config, target: Target) -> Problems:
@@ -104,7 +105,3 @@ def _theirs(
                 continue
             if maker_of(found.get("Description", "")) != stack_name(config, "operators"):
                 yield noun, found
-
-
-def _command(noun: Noun, item: Mapping[str, Any]) -> str:
-    return f"aws sagemaker describe-{noun.command} --{noun.command}-id {item[f'{noun}Id']}"

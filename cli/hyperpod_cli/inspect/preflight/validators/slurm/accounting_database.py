@@ -50,7 +50,8 @@ def _taken_away(config: Config, target: Target) -> Problems:
             f"{slurm['AccountingDatabase']['Endpoint']}, and HyperPod does not take that back; "
             "restore it, or deploy under another name"
         )
-        yield error(_KEY, None, message), _describe_cluster(name)
+        command = f"aws sagemaker describe-cluster --cluster-name {name} --query Orchestrator"
+        yield error(_KEY, None, message), command
 
 
 def _secret_problems(section: AccountingConfig, target: Target) -> Problems:
@@ -97,7 +98,3 @@ def _subnet_problems(section: AccountingConfig, target: Target) -> Problems:
     if len(zones) == 1:
         message = f"are all in {zones.pop()}; RDS wants them in two zones at least"
         yield error(path, ids, message), command
-
-
-def _describe_cluster(name: str) -> str:
-    return f"aws sagemaker describe-cluster --cluster-name {name} --query Orchestrator"

@@ -30,7 +30,10 @@ def failed_database(config: Config, target: Target) -> Problems:
     if not config.makes_accounting:
         return
     for name in left_by_rollback(config, "storage", target, resource_type="AWS::RDS::DBInstance"):
-        if not _is_protected(name, target):
+        call = target.client("rds").describe_db_instances
+        # Its owner may have deleted it since.
+        answer = answer_of(call, "DBInstanceNotFound", DBInstanceIdentifier=name)
+        if answer is None or not answer["DBInstances"][0]["DeletionProtection"]:
             continue
         message = (
             f"protects {name}, which the rollback of {stack} could not delete (ROLLBACK_FAILED); a "
@@ -40,10 +43,3 @@ def failed_database(config: Config, target: Target) -> Problems:
         )
         command = f"aws rds describe-db-instances --db-instance-identifier {name}"
         yield error((*_KEY, "delete_with_stack"), False, message), command
-
-
-def _is_protected(name: str, target: Target) -> bool:
-    call = target.client("rds").describe_db_instances
-    # Its owner may have deleted it since.
-    answer = answer_of(call, "DBInstanceNotFound", DBInstanceIdentifier=name)
-    return answer is not None and bool(answer["DBInstances"][0]["DeletionProtection"])

@@ -18,8 +18,10 @@ def access_entries(deployment: LiveDeployment) -> Checks:
     """Check the access entry of each role of nodes, and of each principal of the configuration."""
     config = deployment.config
     eks, name = deployment.client("eks"), config.eks_cluster_name
-    for role in sorted(_roles(deployment)):
-        kind = _type(eks, name, role)
+    own = deployment.outputs_of("platform").get("SageMakerIAMRoleArn", "")
+    for role in sorted({group.execution_role_arn or own for group in config.cluster.all_groups}):
+        found = answer_of(eks.describe_access_entry, clusterName=name, principalArn=role)
+        kind = None if found is None else found["accessEntry"]["type"]
         yield checked(
             f"aws eks describe-access-entry --cluster-name {name} --principal-arn {role}: {_NODES}",
             problem=None if kind == _NODES else f"is {kind}" if kind else "there is none",
@@ -37,18 +39,6 @@ def access_entries(deployment: LiveDeployment) -> Checks:
             advice="Run `make deploy`; what it made and was removed, CloudFormation makes "
             "again only once its entry has changed, so associate the policy by the AWS CLI",
         )
-
-
-def _roles(deployment: LiveDeployment) -> set[str]:
-    """Return the roles of HyperPod's nodes."""
-    own = deployment.outputs_of("platform").get("SageMakerIAMRoleArn", "")
-    return {group.execution_role_arn or own for group in deployment.config.cluster.all_groups}
-
-
-def _type(eks: AwsClient, cluster: str, principal: str) -> str | None:
-    """Return the type of an access entry; None if there is no entry."""
-    answer = answer_of(eks.describe_access_entry, clusterName=cluster, principalArn=principal)
-    return None if answer is None else str(answer["accessEntry"]["type"])
 
 
 def _policies(eks: AwsClient, cluster: str, principal: str) -> set[str]:

@@ -15,7 +15,7 @@ from hyperpod_cli.inspect.verification.check import (
     checked,
     subject,
 )
-from hyperpod_cli.inspect.verification.nodes import nodes_command
+from hyperpod_cli.inspect.verification.nodes import allocatable, nodes_command
 from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, labels_of
 
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
@@ -148,9 +148,5 @@ def _problem(device: _Device, having: Sequence[tuple[Mapping[str, Any], int]]) -
     return [
         f"{node['metadata']['name']} offers {offered} of {count}"
         for node, count in having
-        if (offered := _allocatable(node).get(device.resource, "none")) != str(count)
+        if (offered := allocatable(node).get(device.resource, "none")) != str(count)
     ]
-
-
-def _allocatable(node: Mapping[str, Any]) -> Mapping[str, str]:
-    return (node.get("status") or {}).get("allocatable") or {}

@@ -14,7 +14,7 @@ from hyperpod_cli.inspect.verification.check import (
     checked,
     subject,
 )
-from hyperpod_cli.inspect.verification.nodes import nodes_command
+from hyperpod_cli.inspect.verification.nodes import allocatable, nodes_command
 from hyperpod_cli.operate.nodes.health import GROUP_LABEL, labels_of
 
 
@@ -62,7 +62,7 @@ def _wanted(group: InstanceGroupConfig, layout: str) -> Mapping[str, str]:
 
 
 def _problem(node: Mapping[str, Any], wanted: Mapping[str, str]) -> str | None:
-    offered = (node.get("status") or {}).get("allocatable") or {}
+    offered = allocatable(node)
     lacking = [
         f"{offered.get(resource, 'none')} of {count} {resource}"
         for resource, count in wanted.items()
