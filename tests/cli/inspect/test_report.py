@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -228,14 +229,11 @@ GRAPH = Graph(
 )
 
 
-def first(*events: tuple[str, str, float]) -> list[StackEvent]:
-    return [event(name, status, seconds, stack="first") for name, status, seconds in events]
+def of(stack: str, *events: tuple[str, str, float]) -> list[StackEvent]:
+    return [event(name, status, seconds, stack=stack) for name, status, seconds in events]
 
 
-def second(*events: tuple[str, str, float]) -> list[StackEvent]:
-    return [event(name, status, seconds, stack="second") for name, status, seconds in events]
-
-
+first, second = partial(of, "first"), partial(of, "second")
 BEGUN = first(
     ("first", "REVIEW_IN_PROGRESS", 0),
     ("first", "CREATE_IN_PROGRESS", 4),

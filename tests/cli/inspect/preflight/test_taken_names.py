@@ -19,7 +19,6 @@ from hyperpod_shared.owner import STACK_TAG
 from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
 from tests.support.configs import configure
 from tests.support.hyperpod_api import create_request, eks, group
-from tests.support.local_aws import another_eks_cluster
 
 BUCKET, ROLE = "sagemaker-taken", "Taken"
 TRUST = {"Version": "2012-10-17", "Statement": []}
@@ -27,16 +26,12 @@ TRUST = {"Version": "2012-10-17", "Statement": []}
 
 @pytest.fixture(scope="module")
 def hyperpod() -> Iterator[HyperPodApi]:
-    """Answer for HyperPod: `ml-cluster` is the deployment's, the other two are not."""
+    """Answer for HyperPod: `ml-cluster` is the deployment's, `foreign` is not."""
     caller = Caller(account=ACCOUNT, region=REGION)
     with HyperPodApi() as api:
-        for name, tags in {
-            "ml-cluster": {STACK_TAG: _stack_id("ml-hyperpod")},
-            "foreign": {STACK_TAG: _stack_id("other-hyperpod")},
-            "console": {},
-        }.items():
-            listed = [{"Key": key, "Value": value} for key, value in tags.items()]
-            request = create_request(group(), ClusterName=name, Orchestrator=eks(name), Tags=listed)
+        for name, stack in (("ml-cluster", "ml-hyperpod"), ("foreign", "other-hyperpod")):
+            tags = [{"Key": STACK_TAG, "Value": _stack_id(stack)}]
+            request = create_request(group(), ClusterName=name, Orchestrator=eks(name), Tags=tags)
             api.service.call("CreateCluster", request, caller)
         yield api
 
@@ -50,10 +45,9 @@ def _taken(target: Target) -> None:
     where = {"LocationConstraint": target.region}
     target.client("s3").create_bucket(Bucket=BUCKET, CreateBucketConfiguration=where)
     iam = target.client("iam")
-    role = iam.create_role(RoleName=ROLE, AssumeRolePolicyDocument=json.dumps(TRUST))["Role"]
+    iam.create_role(RoleName=ROLE, AssumeRolePolicyDocument=json.dumps(TRUST))
     left = f"sagemaker-left-{target.account}-{target.region}"
     target.client("s3").create_bucket(Bucket=left, CreateBucketConfiguration=where)
-    another_eks_cluster(target.client, name="taken-eks", role_arn=role["Arn"])
 
 
 def lines(target: Target, changes: dict[str, Any]) -> list[str]:
@@ -77,7 +71,6 @@ def test_free_names_pass(target: Target, changes: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"eks": {"cluster_name": "taken-eks"}}, "eks.cluster_name: 'taken-eks' is taken"),
         (
             {"lifecycle_scripts": {"bucket_name": BUCKET}},
             f"lifecycle_scripts.bucket_name: '{BUCKET}' is taken",
@@ -85,10 +78,6 @@ def test_free_names_pass(target: Target, changes: dict[str, Any]) -> None:
         (
             {"cluster": {"name": "foreign"}},
             "cluster.name: 'foreign' is taken by a HyperPod cluster of the stack other-hyperpod;",
-        ),
-        (
-            {"cluster": {"name": "console"}},
-            "cluster.name: 'console' is taken by a HyperPod cluster of no stack;",
         ),
         # A copy of a file that names its cluster.
         ({"name": "ml2", "cluster": {"name": "ml-cluster"}}, "cluster.name: 'ml-cluster' is taken"),

@@ -33,7 +33,7 @@ def taken_names(config: Config, target: Target) -> Problems:
 
     CloudFormation finds a name of another owner when it comes to the resource, and rolls back; it
     takes no existing EKS cluster for the deployment's own. The HyperPod cluster comes last, when
-    all else is billed; its stack comes and goes:
+    all else is billed.
     """
     if config.cluster.exists:
         yield from _hyperpod_cluster(config, target)

@@ -21,7 +21,7 @@ _ATTRIBUTES = {
 def vpc(config: Config, target: Target) -> Problems:
     """Find what is wrong with the VPC itself.
 
-    EKS needs both attributes, or nodes do not register:
+    Without both attributes, nodes do not register with EKS.
     """
     vpc_id = config.network.vpc_id
     if vpc_id is None:

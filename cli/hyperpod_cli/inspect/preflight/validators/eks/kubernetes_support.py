@@ -23,10 +23,7 @@ def kubernetes_support(config: Config, _target: Target) -> Problems:
 
 
 def support_findings(config: Config, *, day: date) -> Iterator[Finding]:
-    """Find a version whose support by EKS has ended by a day, or ends soon.
-
-    https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html
-    """
+    """Find a version whose support by EKS has ended by a day, or ends soon."""
     version = config.eks.version
     end = END_OF_EXTENDED_SUPPORT[version]
     if day >= end:

@@ -31,7 +31,5 @@ def mig_profiles(config: Config, target: Target) -> Problems:
             f"{before or 'whole'}), which fails while a pod has one: first `kubectl drain -l "
             f"{GROUP_LABEL}={group.name} --ignore-daemonsets --delete-emptydir-data`"
         )
-        yield (
-            warning((*where, "mig_profile"), group.mig_profile, message),
-            f"aws sagemaker describe-cluster --cluster-name {name}",
-        )
+        told = warning((*where, "mig_profile"), group.mig_profile, message)
+        yield told, f"aws sagemaker describe-cluster --cluster-name {name}"
