@@ -8,7 +8,7 @@ from typing import Any
 import botocore.client
 import pytest
 
-from tests.support.commands import run
+from tests.support.commands import ran
 
 REGION = "us-west-2"
 
@@ -51,9 +51,8 @@ def answering(monkeypatch: pytest.MonkeyPatch, answers: Mapping[str, Any]) -> No
     monkeypatch.setenv("COLUMNS", "200")
 
 
-def refused(says: str, *options: str, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def refused(says: str, *options: str, config: Path) -> None:
     """Let `cost` refuse options in one line."""
-    code = run("cost", *options, "--config", config)
-    out, err = capsys.readouterr()
+    code, out, err = ran("cost", *options, "--config", config)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert re.search(says, err), err

@@ -13,7 +13,7 @@ import pytest
 from hyperpod_cdk.facts.prices import price_of
 from hyperpod_cli.inspect.actual_cost.query import Series
 from hyperpod_cli.inspect.actual_cost.usage import month_of
-from tests.support.commands import run
+from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.metrics_account import deployed_with_metrics, refused
 
@@ -131,18 +131,16 @@ def workspace(status: int, body: str) -> Iterator[str]:
             thread.join()
 
 
-def test_requests_are_signed_for_the_workspace(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_requests_are_signed_for_the_workspace(monkeypatch: pytest.MonkeyPatch) -> None:
     values = [[1735689600 + 900 * index, "2"] for index in range(4)]
     metric = {"metric": {_TYPE: G5, "namespace": "hyperpod-ns-a"}, "values": values}
     body = json.dumps({"status": "success", "data": {"result": [metric]}})
     with workspace(200, body) as endpoint:
         deployed_with_metrics(monkeypatch, endpoint=endpoint, cluster_id="abc")
-        code = run("cost", "--actual", "--month", "2025-02", "--json", "--config", _EXAMPLE)
+        said = ran("cost", "--actual", "--month", "2025-02", "--json", "--config", _EXAMPLE)
 
-    assert code == 0
-    parts = json.loads(capsys.readouterr().out)["parts"]
+    assert said.code == 0
+    parts = json.loads(said.out)["parts"]
     assert [(part["name"], part["node_hours"]) for part in parts[:2]] == [("a", 2), ("idle", 0)]
     for path, authorization, asked in _Workspace.asked:
         assert path == "/workspaces/ws-1/api/v1/query_range"
@@ -165,26 +163,20 @@ def test_requests_are_signed_for_the_workspace(
     ],
 )
 def test_a_workspace_that_does_not_answer(
-    status: int,
-    body: str,
-    says: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    status: int, body: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with workspace(status, body) as endpoint:
         deployed_with_metrics(monkeypatch, endpoint=endpoint, cluster_id="abc")
-        refused(says, "--actual", config=_EXAMPLE, capsys=capsys)
+        refused(says, "--actual", config=_EXAMPLE)
 
 
-def test_without_metrics_it_says_what_to_switch_on(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_metrics_it_says_what_to_switch_on(monkeypatch: pytest.MonkeyPatch) -> None:
     deployed_with_metrics(monkeypatch, endpoint=None, cluster_id="abc")
-    refused("has no output PrometheusEndpoint", "--actual", config=_EXAMPLE, capsys=capsys)
+    refused("has no output PrometheusEndpoint", "--actual", config=_EXAMPLE)
     without = _EXAMPLES / "eks-p4d.yaml"
-    refused(r"has no HyperPod cluster \(cluster: null\)", "--actual", config=without, capsys=capsys)
+    refused(r"has no HyperPod cluster \(cluster: null\)", "--actual", config=without)
     plain = _EXAMPLES / "names.yaml"
-    refused("switch on observability.prometheus", "--actual", config=plain, capsys=capsys)
+    refused("switch on observability.prometheus", "--actual", config=plain)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +188,5 @@ def test_without_metrics_it_says_what_to_switch_on(
         (("--json",), "--json: belongs to --actual"),
     ],
 )
-def test_options_that_do_not_fit(
-    options: tuple[str, ...], says: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    refused(says, *options, config=_EXAMPLE, capsys=capsys)
+def test_options_that_do_not_fit(options: tuple[str, ...], says: str) -> None:
+    refused(says, *options, config=_EXAMPLE)

@@ -18,7 +18,7 @@ from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.clusters import groups_of
 from tests.support.clusters import ARN
-from tests.support.commands import run
+from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.metrics_account import answering, refused
 from tests.support.slurm_cluster import compute, controller
@@ -213,15 +213,13 @@ def test_nodes_of_other_kinds() -> None:
     assert found["all nodes"] == (48, None)
 
 
-def test_a_type_without_a_price_is_named(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_type_without_a_price_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     deployed(monkeypatch, instance_type="ml.new1.48xlarge")
     text = october("{0}|{1}|ip-10-1-1-[1-2]")
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
     given = ["cost", "--actual", "--month", "2025-10", "--config", str(EXAMPLE)]
-    assert run(*given, "--records", "-") == 0
-    shown = capsys.readouterr().out
+    code, shown, _ = ran(*given, "--records", "-")
+    assert code == 0
 
     assert re.search(r"^all nodes +4\.0 +unknown$", shown, re.M), shown
     assert "\n\nNo price is known of ml.new1.48xlarge (" in shown
@@ -300,9 +298,7 @@ def october(*lines: str, month: str = "2025-10") -> str:
     )
 
 
-def test_a_month_is_shown_and_is_json(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_month_is_shown_and_is_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     deployed(monkeypatch)
     text = october(
         "{0}|{1}|ip-10-1-1-[1-2]", "{0}|{1}|research|alice|gpu|ip-10-1-1-1|cpu=4,gres/gpu=4"
@@ -310,11 +306,9 @@ def test_a_month_is_shown_and_is_json(
     file = tmp_path / "records.txt"
     file.write_text(text.replace("\n", "\r\n"))
     given = ["cost", "--actual", "--month", "2025-10", "--config", str(EXAMPLE)]
-    assert run(*given, "--records", file) == 0
-    shown = capsys.readouterr().out
+    shown = ran(*given, "--records", file).out
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
-    assert run(*given, "--records", "-", "--json") == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(ran(*given, "--records", "-", "--json").out)
 
     assert "by Slurm's records, at list prices\n\naccount" in shown
     assert re.search(r"^research +2\.0 +50% +about 14\.18\n  alice +2\.0 +50% ", shown, re.M), shown
@@ -340,20 +334,14 @@ def test_a_month_is_shown_and_is_json(
     ],
 )
 def test_what_is_refused(
-    options: tuple[str, ...],
-    text: str,
-    says: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    options: tuple[str, ...], text: str, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     deployed(monkeypatch, launched=START.replace(year=2024))
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
-    refused(says, "--actual", "--month", "2025-10", *options, config=EXAMPLE, capsys=capsys)
+    refused(says, "--actual", "--month", "2025-10", *options, config=EXAMPLE)
 
 
-def test_a_cluster_that_is_not_deployed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_cluster_that_is_not_deployed(monkeypatch: pytest.MonkeyPatch) -> None:
     def answer(_client: object, operation: str, _asked: object) -> object:
         if operation == "DescribeCluster":
             raise ClientError({"Error": {"Code": "ResourceNotFound"}}, operation)
@@ -364,14 +352,12 @@ def test_a_cluster_that_is_not_deployed(
     monkeypatch.setattr("sys.stdin", io.StringIO(october()))
     given = ("--actual", "--month", "2025-10", "--records", "-")
     says = "run `make deploy .*`, or name one with --config$"
-    refused(says, *given, config=EXAMPLE, capsys=capsys)
+    refused(says, *given, config=EXAMPLE)
 
 
-def test_standard_input_is_closed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_standard_input_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", None)
-    refused("closed", "--actual", "--records", "-", config=EXAMPLE, capsys=capsys)
+    refused("closed", "--actual", "--records", "-", config=EXAMPLE)
 
 
 def test_an_account_may_have_the_character_between_fields() -> None:
@@ -380,10 +366,10 @@ def test_an_account_may_have_the_character_between_fields() -> None:
     assert (found.account, found.user, found.partition) == ("a|b", "bob", "gpu")
 
 
-def test_what_does_not_fit_the_configuration(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_does_not_fit_the_configuration() -> None:
     without = EXAMPLE.with_name("slurm-p5.yaml")
-    refused(r"accounting of .* is null.* switch it on", "--actual", config=without, capsys=capsys)
+    refused(r"accounting of .* is null.* switch it on", "--actual", config=without)
     eks = EXAMPLE.with_name("observability-prometheus.yaml")
     given = ("--records", "x")
-    refused("--records: is for clusters with Slurm", "--actual", *given, config=eks, capsys=capsys)
-    refused("--records: belongs to --actual", *given, config=EXAMPLE, capsys=capsys)
+    refused("--records: is for clusters with Slurm", "--actual", *given, config=eks)
+    refused("--records: belongs to --actual", *given, config=EXAMPLE)

@@ -29,7 +29,7 @@ from hyperpod_cli.inspect.permissions.policies import (
 from hyperpod_cli.inspect.permissions.read_permissions import SCOPES, read_actions, read_permissions
 from hyperpod_cli.stack_progress.failures import Situation, interrupted, next_step
 from tests.conftest import Assemble
-from tests.support.commands import run
+from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, configure
 from tests.test_aws_reference import YOUNGER
 
@@ -453,13 +453,11 @@ def test_a_large_statement_is_split() -> None:
     assert [a for d in documents for s in d["Statement"] for a in s["Action"]] == actions
 
 
-def test_the_command_writes_and_prints_them(
-    assemble: Assemble, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_and_prints_them(assemble: Assemble, tmp_path: Path) -> None:
     assembly = assemble(configure({})).directory
     command = ("deployer-policy", "--templates", assembly, "--output", tmp_path)
 
-    code, told = run(*command, "--account", ACCOUNT), capsys.readouterr().out
+    code, told, _ = ran(*command, "--account", ACCOUNT)
     names = sorted(path.stem for path in tmp_path.glob("*.json"))
     assert code == 0
     assert names[0] == "cloudformation-1"
@@ -470,8 +468,7 @@ def test_the_command_writes_and_prints_them(
         in told
     )
 
-    code = run(*command, "--account", ACCOUNT, "--document", "deployer-1")
-    printed = capsys.readouterr().out
+    code, printed, _ = ran(*command, "--account", ACCOUNT, "--document", "deployer-1")
     assert code == 0
     assert json.loads(printed) == json.loads((tmp_path / "deployer-1.json").read_text("utf-8"))
 
@@ -484,15 +481,10 @@ def test_the_command_writes_and_prints_them(
     ],
 )
 def test_what_cannot_be_known_is_told_in_a_line(
-    arguments: tuple[str, ...],
-    told: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...], told: str, tmp_path: Path
 ) -> None:
     places = ("--templates", tmp_path / "none", "--output", tmp_path)
-    code = run("deployer-policy", *places, *arguments)
-    error = capsys.readouterr().err
-
+    code, _, error = ran("deployer-policy", *places, *arguments)
     assert code == 2
     assert told in error
     assert error.count("\n") == 1

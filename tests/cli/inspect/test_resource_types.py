@@ -28,7 +28,7 @@ from hyperpod_cli.terminal.console import rounded
 from hyperpod_stacks.table import stack_names
 from tests.conftest import Assemble
 from tests.support.assembly import Assembly
-from tests.support.commands import run
+from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER, CONFIGS, REPOSITORY, configured
 
 DAY = date(2026, 10, 6)
@@ -80,12 +80,9 @@ def test_a_month_of_templates_costs_what_the_configuration_does(
     assert unpriced == names & {*missing.rpartition(": ")[2].split(", ")}
 
 
-def test_it_lists_each_resource_with_its_price_and_the_totals(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    code = run("cost", "--config", CONFIG_FOLDER / "default.yaml")
-    said = capsys.readouterr()
-    assert (code, said.err) == (0, "")
+def test_it_lists_each_resource_with_its_price_and_the_totals() -> None:
+    said = ran("cost", "--config", CONFIG_FOLDER / "default.yaml")
+    assert (said.code, said.err) == (0, "")
     lines = said.out.splitlines()
     oldest = command.cost_here(load_config(CONFIG_FOLDER / "default.yaml")).oldest_price
     assert lines[0].endswith(
@@ -102,14 +99,11 @@ def test_it_lists_each_resource_with_its_price_and_the_totals(
     assert any(line.startswith("Not included: EBS volumes") for line in lines)
 
 
-def test_a_configuration_that_cannot_be_deployed_is_refused(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_configuration_that_cannot_be_deployed_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.yaml").write_text("name: ML\n")
-    assert run("cost", "--config", tmp_path / "bad.yaml") == 2
-    said = capsys.readouterr()
-    assert said.out == ""
-    assert said.err.startswith(f"{tmp_path}/bad.yaml")
+    code, out, err = ran("cost", "--config", tmp_path / "bad.yaml")
+    assert (code, out) == (2, "")
+    assert err.startswith(f"{tmp_path}/bad.yaml")
 
 
 def test_the_region_of_the_environment_is_taken_where_there_is_no_other(
@@ -258,8 +252,6 @@ def test_a_page_has_the_chain_each_stack_and_the_sources(
     assert any(line.strip().startswith("assumed: ") for line in said)
 
 
-def test_without_templates_it_says_what_to_run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run("critical-path", "--templates", tmp_path) == 2
-    assert "run `make synth` first" in capsys.readouterr().err
+def test_without_templates_it_says_what_to_run(tmp_path: Path) -> None:
+    code, _, err = ran("critical-path", "--templates", tmp_path)
+    assert (code, "run `make synth` first" in err) == (2, True)
