@@ -1,6 +1,7 @@
 """What the lifecycle scripts of a node wrote, and how far they are."""
 
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -41,22 +42,14 @@ class LifecycleLog:
         """Name of the log stream."""
         return log_stream(group=self.instance_group, instance=self.instance)
 
-    def lines(self) -> Iterator[LogLine]:
-        """Yield the lines that there are, oldest first; refuse where there is no such log."""
-        yield from self._lines(follow=None, waiting=lambda _: None)
-
-    def follow(
-        self, *, seconds: float, sleep: Callable[[float], None], waiting: Callable[[str], None]
+    def lines(
+        self, *, say: Callable[[str], None], every_seconds: float | None = None
     ) -> Iterator[LogLine]:
-        """Yield the lines that there are and those that come; it never ends.
+        """Yield the lines that there are, oldest first; with a pause for looks, those that come.
 
-        A log that is not there yet may come: a node that is being launched has none.
+        With that, it never ends, and a log that is not there yet may come: a node that is being
+        launched has none. Without, it is refused.
         """
-        yield from self._lines(follow=lambda: sleep(seconds), waiting=waiting)
-
-    def _lines(
-        self, *, follow: Callable[[], None] | None, waiting: Callable[[str], None]
-    ) -> Iterator[LogLine]:
         asked = {
             "logGroupName": self.group,
             "logStreamName": self.stream,
@@ -70,12 +63,12 @@ class LifecycleLog:
             except ClientError as error:
                 if not is_not_found(error):
                     raise
-                if follow is None:
+                if every_seconds is None:
                     raise OpsError(self._absent()) from None
                 if not told:
-                    waiting(f"There is no stream {self.stream} yet; waiting for it.")
+                    say(f"There is no stream {self.stream} yet; waiting for it.")
                     told = True
-                follow()
+                time.sleep(every_seconds)
                 continue
             yield from map(_line, page["events"])
             # The same token again says that the end is reached:
@@ -83,9 +76,9 @@ class LifecycleLog:
             at_end = page["nextForwardToken"] == token
             token = page["nextForwardToken"]
             if at_end:
-                if follow is None:
+                if every_seconds is None:
                     return
-                follow()
+                time.sleep(every_seconds)
 
     def _absent(self) -> str:
         return (

@@ -19,7 +19,7 @@ from hyperpod_cli.operate.nodes import command, ending
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, NodeAction
 from hyperpod_cli.operate.nodes.health import Health, trouble_of
 from hyperpod_cli.operate.nodes.named import named_nodes
-from hyperpod_cli.operate.nodes.waiting import wait, watched
+from hyperpod_cli.operate.nodes.waiting import Watched, wait
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.clusters import LAUNCHED, described, node
 from tests.support.commands import run
@@ -185,7 +185,7 @@ STEPS: list[tuple[NodeAction, list[tuple[float, list[ClusterNode]]], dict[str, s
 def test_what_is_left_to_do(
     action: NodeAction, looks: list[tuple[float, list[ClusterNode]]], left: dict[str, str]
 ) -> None:
-    seen = watched(action, [ONE], among=[ONE, TWO])
+    seen = Watched(action=action, nodes=[ONE], among=[ONE, TWO])
     for seconds, nodes in looks:
         found = seen.unfinished(nodes, seconds=seconds, health={})
 
@@ -219,7 +219,7 @@ def test_kubernetes_knows_more_of_a_restart(
     looks: list[Health | None], left: dict[str, str]
 ) -> None:
     before = {ONE.kubernetes_name: READY}
-    seen = watched(REBOOT, [ONE], among=[ONE, TWO], health=before)
+    seen = Watched(action=REBOOT, nodes=[ONE], among=[ONE, TWO], health=before)
     for known in looks:
         health = {} if known is None else {ONE.kubernetes_name: known}
         found = seen.unfinished([ONE, TWO], seconds=1, health=health)
@@ -242,7 +242,7 @@ def deleted(sagemaker: BaseClient, *, times: Sequence[float]) -> list[str]:
     clock = iter(times)
     wait(
         sagemaker,
-        watched(DELETE, [ONE], among=[ONE]),
+        Watched(action=DELETE, nodes=[ONE], among=[ONE]),
         cluster=described({"workers": (1, 1)}),
         health=dict,
         show=shown.append,

@@ -1,6 +1,5 @@
 """Commands that look at clusters: `calendar`, `events`, `idle`, `list`, `logs` and `status`."""
 
-import time
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -161,7 +160,7 @@ def logs(
             logs=client, cluster=found, instance=named.node.id, instance_group=named.node.group
         )
     say = partial(typer.echo, err=True)
-    lines = log.follow(seconds=every, sleep=time.sleep, waiting=say) if follow else log.lines()
+    lines = log.lines(say=say, every_seconds=every if follow else None)
     seen = []
     try:
         for time_of_line, text in lines:

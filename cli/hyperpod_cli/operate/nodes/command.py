@@ -17,7 +17,7 @@ from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, NodeAction, act, 
 from hyperpod_cli.operate.nodes.ending import node_lines
 from hyperpod_cli.operate.nodes.health import Health
 from hyperpod_cli.operate.nodes.named import NumberedNode, named_nodes
-from hyperpod_cli.operate.nodes.waiting import wait, watched
+from hyperpod_cli.operate.nodes.waiting import Watched, wait
 from hyperpod_cli.operate.orchestrators import Orchestrator, orchestrator_of
 from hyperpod_cli.terminal.console import require_consent
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
@@ -70,7 +70,7 @@ def run(
         try:
             wait(
                 chosen.sagemaker,
-                watched(action, accepted, among=before, health=healthy),
+                Watched(action=action, nodes=accepted, among=before, health=healthy),
                 cluster=found,
                 health=look,
                 show=typer.echo,

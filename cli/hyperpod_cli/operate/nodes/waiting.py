@@ -26,14 +26,14 @@ class Watched:
     """Nodes to which something happens, and what was seen of it.
 
     Attributes:
-        running: How many nodes of each group worked before.
+        among: All nodes of the cluster, as they were before.
         health: What Kubernetes knew of them before, by the name of the Node; empty if nothing.
         left: IDs of those that were seen not Running, not Ready, or started again.
     """
 
     action: NodeAction
     nodes: Sequence[ClusterNode]
-    running: Mapping[str, int]
+    among: Sequence[ClusterNode]
     health: Mapping[str, Health] = field(default_factory=dict)
     left: set[str] = field(default_factory=set)
 
@@ -83,8 +83,13 @@ class Watched:
                 for node in found
                 if node.group == group
             )
-            if there < self.running[group]:
-                told = f"{there} of {self.running[group]} nodes are Running"
+            # What is replaced worked, or is to.
+            before = sum(
+                each.group == group and (each.status == RUNNING or each in self.nodes)
+                for each in self.among
+            )
+            if there < before:
+                told = f"{there} of {before} nodes are Running"
                 short[group] = "; ".join([told, *_reasons(found, group)])
         return short
 
@@ -93,24 +98,6 @@ def _reasons(found: Sequence[ClusterNode], group: str) -> Iterator[str]:
     """Yield why nodes of a group have no instance yet, each reason once."""
     requested = (node for node in found if node.group == group and not node.id and node.message)
     yield from dict.fromkeys(trouble_of(node, None, recovers=True) for node in requested)
-
-
-def watched(
-    action: NodeAction,
-    nodes: Sequence[ClusterNode],
-    *,
-    among: Sequence[ClusterNode],
-    health: Mapping[str, Health] | None = None,
-) -> Watched:
-    """Return nodes to be watched; `among` and `health` are all nodes as before the call."""
-    ids = {node.id for node in nodes}
-    running = {
-        group: sum(
-            each.group == group and (each.status == RUNNING or each.id in ids) for each in among
-        )
-        for group in {node.group for node in nodes}
-    }
-    return Watched(action=action, nodes=nodes, running=running, health=health or {})
 
 
 def wait(

@@ -1,7 +1,6 @@
 """Compares quotas by what they do to a list of jobs."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from rich.table import Table
@@ -9,10 +8,10 @@ from rich.table import Table
 from hyperpod_cdk import load_config
 from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.operate.quotas.cohort import Cohort
-from hyperpod_cli.operate.quotas.configured import Governed, governed
-from hyperpod_cli.operate.quotas.measures import ALL, Measures, measures
-from hyperpod_cli.operate.quotas.picture import Panel, drawn
-from hyperpod_cli.operate.quotas.simulation import Job, Simulation, simulate
+from hyperpod_cli.operate.quotas.configured import governed
+from hyperpod_cli.operate.quotas.measures import ALL, Measures, SimulatedQuotas, measures
+from hyperpod_cli.operate.quotas.picture import drawn
+from hyperpod_cli.operate.quotas.simulation import Job, simulate
 from hyperpod_cli.operate.quotas.trace import Trace, jobs_of, read_trace
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
 from hyperpod_cli.terminal.console import console, print_json, table
@@ -31,26 +30,6 @@ _NUMBERS = (
     "of it while jobs wait",
     "idle USD",
 )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class SimulatedQuotas:
-    """What quotas do to the jobs.
-
-    Attributes:
-        label: `configured` or `proposed`.
-    """
-
-    label: str
-    quotas: Governed
-    jobs: Sequence[Job]
-    simulation: Simulation
-    rows: Sequence[Measures]
-
-    @property
-    def end(self) -> int | None:
-        """When the last job ended; None if none ran."""
-        return max((run.end for run in self.simulation.runs), default=None)
 
 
 def run(
@@ -103,17 +82,8 @@ def _outcome(label: str, path: Path, trace: Trace, *, checkpoint: int | None) ->
 def _draw(outcomes: Sequence[SimulatedQuotas], trace: Trace, picture: Path) -> None:
     if not any(outcome.simulation.runs for outcome in outcomes):
         raise OpsError(f"--picture: no job of {trace.path} ever runs; there is nothing to draw")
-    panels = [
-        Panel(
-            title=f"{outcome.label}: {outcome.quotas.name}",
-            quotas=outcome.quotas,
-            jobs=outcome.jobs,
-            simulation=outcome.simulation,
-        )
-        for outcome in outcomes
-    ]
     try:
-        replace_file(picture, drawn(panels, trace), mode=PUBLIC)
+        replace_file(picture, drawn(outcomes, trace), mode=PUBLIC)
     except OSError as error:
         raise OpsError(f"--picture: {error}") from None
 
@@ -125,7 +95,7 @@ def _heading(outcomes: Sequence[SimulatedQuotas], trace: Trace) -> Iterator[str]
         way = "by weights" if outcome.quotas.rules.fair_share else "first come, first served"
         end = outcome.end
         last = "no job ever runs" if end is None else f"the last job ends at {trace.moment(end)}"
-        yield f"{outcome.label}: {outcome.quotas.name}, borrowing {way}; {last}"
+        yield f"{outcome.title}, borrowing {way}; {last}"
     yield ""
 
 

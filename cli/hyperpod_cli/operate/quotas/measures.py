@@ -57,6 +57,31 @@ class Measures:
     idle_usd: float | None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SimulatedQuotas:
+    """What quotas do to the jobs.
+
+    Attributes:
+        label: `configured` or `proposed`.
+    """
+
+    label: str
+    quotas: Governed
+    jobs: Sequence[Job]
+    simulation: Simulation
+    rows: Sequence[Measures]
+
+    @property
+    def end(self) -> int | None:
+        """When the last job ended; None if none ran."""
+        return max((run.end for run in self.simulation.runs), default=None)
+
+    @property
+    def title(self) -> str:
+        """The label, and whose quotas they are."""
+        return f"{self.label}: {self.quotas.name}"
+
+
 def spans(jobs: Sequence[Job], simulation: Simulation) -> Iterator[Span]:
     """Yield the times between changes, from the first submission to the last end."""
     changes: list[tuple[int, str, Kind, int, int]] = []

@@ -1,12 +1,9 @@
 """Who uses how many nodes over time, as an SVG image: a panel for each configuration."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from xml.sax.saxutils import escape
 
-from hyperpod_cli.operate.quotas.configured import Governed
-from hyperpod_cli.operate.quotas.measures import Span, spans
-from hyperpod_cli.operate.quotas.simulation import Job, Simulation
+from hyperpod_cli.operate.quotas.measures import SimulatedQuotas, Span, spans
 from hyperpod_cli.operate.quotas.trace import Trace
 
 _WIDTH, _PANEL, _LEFT, _RIGHT, _TOP = 1040, 230, 64, 14, 92
@@ -28,17 +25,7 @@ _STYLE = """
 """
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Panel:
-    """What is drawn of a configuration."""
-
-    title: str
-    quotas: Governed
-    jobs: Sequence[Job]
-    simulation: Simulation
-
-
-def drawn(panels: Sequence[Panel], trace: Trace) -> str:
+def drawn(panels: Sequence[SimulatedQuotas], trace: Trace) -> str:
     """Return the image, the same for the same panels, which have the same time axis."""
     teams = list(dict.fromkeys(team.name for panel in panels for team in panel.quotas.rules.teams))
     known = [[*spans(panel.jobs, panel.simulation)] for panel in panels]
@@ -85,7 +72,7 @@ def _legend(teams: Sequence[str]) -> tuple[list[str], int]:
 
 
 def _panel(
-    panel: Panel,
+    panel: SimulatedQuotas,
     its_spans: Sequence[Span],
     teams: Sequence[str],
     trace: Trace,
@@ -131,7 +118,7 @@ def _panel(
 
 
 def _columns(
-    panel: Panel, its_spans: Sequence[Span], teams: Sequence[str], *, start: int, end: int
+    panel: SimulatedQuotas, its_spans: Sequence[Span], teams: Sequence[str], *, start: int, end: int
 ) -> list[list[list[float]]]:
     """Return for each column and team its mean number of nodes, within its quota and beyond."""
     columns = [[[0.0, 0.0] for _ in teams] for _ in range(_COLUMNS)]

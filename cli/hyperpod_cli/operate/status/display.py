@@ -56,7 +56,7 @@ def _parts(snapshot: Snapshot, *, most_nodes: int, every_node: bool) -> Iterator
         yield _AllNodes(nodes=snapshot.nodes)
     troubled = [node for node in snapshot.nodes if node.trouble]
     if troubled:
-        yield styled(f"\n{counted_nodes(troubled)} not healthy:", style="yellow")
+        yield styled(f"\n{_counted(len(troubled))} not healthy:", style="yellow")
         yield _nodes(troubled[:most_nodes])
         left = len(troubled) - most_nodes
         if left > 0:
@@ -81,11 +81,6 @@ def _of_node_groups(groups: Sequence[ManagedNodeGroupState]) -> Iterator[Rendera
     for group in groups:
         for issue, step in group.issues.items():
             yield styled(f"{group.name}: {issue}. {step}", style="yellow")
-
-
-def counted_nodes(nodes: list[NodeState]) -> str:
-    """Return how many nodes there are, as the beginning of a sentence."""
-    return _counted(len(nodes))
 
 
 def _counted(count: int) -> str:
