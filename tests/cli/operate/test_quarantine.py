@@ -1,6 +1,7 @@
 """Nodes leave the quarantine by consent."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,10 +11,10 @@ import pytest
 
 from emulator.kubernetes import KubernetesApi, static_tokens
 from hyperpod_cli.operate import clusters
-from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.operate.nodes import health, quarantine
 from hyperpod_cli.terminal.errors import REFUSED
 from tests.support.clusters import described
+from tests.support.clusters import node as made_up
 from tests.support.commands import run
 from tests.support.kubernetes_api import PRINCIPALS, client_of
 from tests.support.loaded import loaded
@@ -56,24 +57,17 @@ def test_a_node_is_released(
     assert health.QUARANTINED_BECAUSE not in found["metadata"].get("annotations", {})
 
 
-def test_a_status_says_why_and_what_to_do(kubernetes: KubernetesApi) -> None:
-    assert kubernetes
-    with vars(quarantine)["kubernetes_api"]() as api:
+def test_a_status_says_why_and_what_to_do(kubernetes: KubernetesApi, tmp_path: Path) -> None:
+    with client_of(kubernetes, tmp_path) as api:
         known = health.health_of_nodes(api, cluster="ml-cluster")
-    told = {
-        name: health.trouble_of(
-            ClusterNode(
-                id=name, group="a", instance_type="ml.p5.48xlarge", status="Running", message=""
-            ),
-            known[f"hyperpod-{name}"],
-            recovers=True,
-        )
+    one, two = (
+        health.trouble_of(replace(made_up(1), id=name), known[f"hyperpod-{name}"], recovers=True)
         for name in ("i-1", "i-2")
-    }
-    why = (
-        "in quarantine: GPUs: 7 (expected: 8); once it is repaired, run `hyperpod-ops release i-1`"
     )
-    assert told == {"i-1": why, "i-2": ""}
+    assert (one, two) == (
+        "in quarantine: GPUs: 7 (expected: 8); once it is repaired, run `hyperpod-ops release i-1`",
+        "",
+    )
 
 
 def test_nobody_is_released_unasked(

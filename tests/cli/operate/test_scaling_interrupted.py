@@ -252,33 +252,32 @@ def test_ctrl_c_during_the_look_says_that_the_stack_is_not_known(
 
 
 @pytest.mark.parametrize(
-    ("number", "ended"),
-    [(signal.SIGINT, []), (signal.SIGTERM, ["SIGTERM"]), (signal.SIGHUP, ["SIGTERM"])],
+    ("number", "failed", "ended"),
+    [
+        (signal.SIGINT, True, []),
+        (signal.SIGTERM, True, ["SIGTERM"]),
+        (signal.SIGHUP, True, ["SIGTERM"]),
+        # It succeeded before it heeded the signal.
+        (signal.SIGINT, False, []),
+    ],
 )
 def test_a_signal_ends_the_deployment_that_is_waited_for(
+    *,
     file: Path,
     deployment: Deployment,
     number: signal.Signals,
+    failed: bool,
     ended: list[str],
     request: pytest.FixtureRequest,
 ) -> None:
-    deployment.signals = (number, number)
+    deployment.signals, deployment.code = (number, number), 2 if failed else 0
     if number is signal.SIGHUP:  # nohup, under which tests may run, has it ignored
         request.addfinalizer(partial(signal.signal, number, signal.getsignal(number)))
         signal.signal(number, signal.SIG_DFL)
 
-    assert run("scale", "worker", "3", "--config", file, "--yes") == 130
+    assert run("scale", "worker", "3", "--config", file, "--yes") == (130 if failed else 0)
     assert deployment.ended == ended
-    assert count(file) == 1
-
-
-def test_a_deployment_that_succeeded_before_it_heeded_a_signal_counts(
-    file: Path, deployment: Deployment
-) -> None:
-    deployment.signals, deployment.code = (signal.SIGINT,), 0
-
-    assert run("scale", "worker", "3", "--config", file, "--yes") == 0
-    assert count(file) == 3
+    assert count(file) == (1 if failed else 3)
 
 
 def test_another_region_is_refused_before_anything_is_looked_at(
@@ -304,12 +303,6 @@ def test_another_region_is_refused_before_anything_is_looked_at(
     assert run("scale", "worker", "3", *options, "eu-west-1") == 2
     assert "which is eu-west-2; leave" in capsys.readouterr().err
     assert deployment.begun == 0
-
-
-def test_the_region_of_the_deployment_may_be_given(file: Path, deployment: Deployment) -> None:
-    options = ("--config", file, "--yes", "--region", "us-west-2")
-    assert run("scale", "worker", "3", *options) == 2
-    assert deployment.begun == 1
 
 
 def test_a_second_command_is_refused_and_told_who_has_the_file(
@@ -350,7 +343,8 @@ def test_a_process_that_was_killed_keeps_nothing_out(file: Path, deployment: Dep
     assert done.wait() == -signal.SIGKILL
     assert lock.exists()
 
-    run("scale", "worker", "3", "--config", file, "--yes")
+    # The region of the deployment may be given.
+    run("scale", "worker", "3", "--config", file, "--yes", "--region", "us-west-2")
     assert deployment.begun == 1
     assert [*file.parent.iterdir()] == [file]
 
