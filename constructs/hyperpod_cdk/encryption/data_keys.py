@@ -46,24 +46,14 @@ class EncryptionKey(Construct):
         scaled_volumes: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
-        region = Stack.of(self).region
+        region, account = Stack.of(self).region, Aws.ACCOUNT_ID
+        place = {"region": region, "account": account, "dns_suffix": Aws.URL_SUFFIX}
         statements = [
-            administration(partition=Aws.PARTITION, account=Aws.ACCOUNT_ID),
-            encryption_of_logs(
-                partition=Aws.PARTITION,
-                region=region,
-                account=Aws.ACCOUNT_ID,
-                dns_suffix=Aws.URL_SUFFIX,
-                log_groups=log_groups,
-            ),
+            administration(partition=Aws.PARTITION, account=account),
+            encryption_of_logs(partition=Aws.PARTITION, log_groups=log_groups, **place),
         ]
         if scaled_volumes:
-            statements += encryption_of_scaled_volumes(
-                partition=Aws.PARTITION,
-                region=region,
-                account=Aws.ACCOUNT_ID,
-                dns_suffix=Aws.URL_SUFFIX,
-            )
+            statements += encryption_of_scaled_volumes(partition=Aws.PARTITION, **place)
         self.key: kms.IKey = kms.Key(
             self,
             "Key",

@@ -1,7 +1,7 @@
 """The `network` section: VPC, subnets, NAT gateways, security group and availability zones."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Protocol, Self
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -84,12 +84,8 @@ DOMAIN = Matching(
 Subnets = tuple[HyperPodSubnetConfig, ...]
 
 
-class _Rule(Protocol):
-    def __call__(self, value: Any, /, *, earlier: Mapping[str, Any]) -> Findings: ...  # noqa: ANN401 - of each field
-
-
 # Rules that compare a field with the fields before it.
-_RULES: Mapping[str, _Rule] = {
+_RULES: Mapping[str, Callable[..., Findings]] = {
     "vpc_cidr": rules.vpc_findings,
     "public_subnet_cidrs": rules.public_subnet_findings,
     "eks_subnet_cidrs": rules.eks_subnet_findings,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from aws_cdk import ArnFormat, Aws, CfnDeletionPolicy, CfnResource, Stack
+from aws_cdk import ArnFormat, Aws, CfnResource, Stack
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_grafana as grafana
 from aws_cdk import aws_iam as iam
@@ -13,7 +13,7 @@ from constructs import Construct
 
 from hyperpod_cdk.eks.pod_identity import PodRole
 from hyperpod_cdk.helm.release import HelmRelease
-from hyperpod_cdk.observability.prometheus import Grafana, Workspace, endpoint_of
+from hyperpod_cdk.observability.prometheus import Grafana, Workspace, endpoint_of, keep
 from hyperpod_cdk.observability.section import RELEASE, GrafanaConfig
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.assets import asset_directory
@@ -96,14 +96,10 @@ class GrafanaWorkspace(Construct):
             grafana_version=_MANAGED_VERSION,
         )
         workspace.node.add_dependency(policy)
-        kept = CfnDeletionPolicy.RETAIN_EXCEPT_ON_CREATE
         # A workspace that stays queries with the role.
         for part in (workspace, role.node.default_child, policy.node.default_child):
             assert isinstance(part, CfnResource)  # noqa: S101 - what the L2s make
-            part.cfn_options.deletion_policy = (
-                CfnDeletionPolicy.DELETE if delete_with_stack else kept
-            )
-            part.cfn_options.update_replace_policy = CfnDeletionPolicy.RETAIN
+            keep(part, unless=delete_with_stack)
         # CloudFormation gives no ARN.
         self.workspace_arn = Stack.of(self).format_arn(
             service="grafana",

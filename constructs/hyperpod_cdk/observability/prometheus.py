@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
-from aws_cdk import ArnFormat, Aws, CfnDeletionPolicy, Stack
+from aws_cdk import ArnFormat, Aws, CfnDeletionPolicy, CfnResource, Stack
 from aws_cdk import aws_aps as aps
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
@@ -83,11 +83,7 @@ class PrometheusWorkspace(Construct):
         super().__init__(scope, construct_id)
         # L1: the CDK has no other. A key of AWS's own encrypts the metrics.
         self._workspace = workspace = aps.CfnWorkspace(self, "Workspace", alias=alias)
-        kept = CfnDeletionPolicy.RETAIN_EXCEPT_ON_CREATE
-        workspace.cfn_options.deletion_policy = (
-            CfnDeletionPolicy.DELETE if delete_with_stack else kept
-        )
-        workspace.cfn_options.update_replace_policy = CfnDeletionPolicy.RETAIN
+        keep(workspace, unless=delete_with_stack)
         self.workspace_arn = workspace.attr_arn
         self.workspace_id = workspace.attr_workspace_id
 
@@ -101,6 +97,13 @@ class PrometheusWorkspace(Construct):
         self._workspace.alert_manager_definition = alert_manager(
             topic_arn=topic_arn, region=Stack.of(self).region, in_slack=in_slack
         )
+
+
+def keep(resource: CfnResource, *, unless: bool) -> None:
+    """Let a resource stay when it is replaced, and also when its stack is deleted."""
+    kept = CfnDeletionPolicy.RETAIN_EXCEPT_ON_CREATE
+    resource.cfn_options.deletion_policy = CfnDeletionPolicy.DELETE if unless else kept
+    resource.cfn_options.update_replace_policy = CfnDeletionPolicy.RETAIN
 
 
 Workspace: TypeAlias = PrometheusWorkspace | ImportedWorkspace

@@ -11,7 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from hyperpod_cdk.eks.pod_identity import pods_principal
+from hyperpod_cdk.eks.pod_identity import PodRole
 from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.errors import KeyPath
@@ -31,7 +31,7 @@ from hyperpod_cdk.synthesis.refusals import FixedValue
 _DRIVER_NAMESPACE, _SERVICE_ACCOUNT = "kube-system", "fsx-csi-controller-sa"
 
 
-class FsxCsiDriverRole(Construct):
+class FsxCsiDriverRole(PodRole):
     """The role of the FSx CSI driver's controller, by EKS Pod Identity.
 
     It creates file systems with a tag of the cluster, and changes and deletes those that have it:
@@ -53,16 +53,17 @@ class FsxCsiDriverRole(Construct):
         cluster: eks.ICluster,
         encryption_key: kms.IKey | None = None,
     ) -> None:
-        super().__init__(scope, construct_id)
+        super().__init__(
+            scope,
+            construct_id,
+            cluster=cluster,
+            namespace=_DRIVER_NAMESPACE,
+            service_account=_SERVICE_ACCOUNT,
+            description="Creates and deletes file systems for claims of the cluster",
+        )
         name = cluster.cluster_name
         file_systems = Stack.of(self).format_arn(
             service="fsx", resource="file-system", resource_name="*"
-        )
-        self.role = iam.Role(
-            self,
-            "Role",
-            description="Creates and deletes file systems for claims of the cluster",
-            assumed_by=pods_principal(cluster),
         )
         allow = partial(statement, self, added_by="`storage.dynamic_provisioning`")
         statements = [
@@ -118,15 +119,6 @@ class FsxCsiDriverRole(Construct):
                 ),
                 "*": "It only reads, and AWS takes no resource for it.",
             },
-        )
-        # L1: the L2 service account would be made in addition to that of the add-on.
-        eks.CfnPodIdentityAssociation(
-            self,
-            "Association",
-            cluster_name=name,
-            namespace=_DRIVER_NAMESPACE,
-            service_account=_SERVICE_ACCOUNT,
-            role_arn=self.role.role_arn,
         )
 
     def _use(self, key: kms.IKey) -> Sequence[iam.PolicyStatement]:

@@ -13,6 +13,7 @@ from constructs import Construct
 
 from hyperpod_cdk.encryption.data_keys import fixed_text
 from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.storage.claim_section import MaintainedFiles
 from hyperpod_cdk.storage.lustre_section import LustreConfig
 from hyperpod_cdk.storage.section import HomeDirectoriesConfig
 from hyperpod_cdk.synthesis.logs import access_log_bucket
@@ -108,6 +109,11 @@ def _fix(
 def _fix_encryption(scope: Construct, encryption_key: kms.IKey | None) -> None:
     instead = "leave the file system out by encryption.file_system: false"
     _fix(scope, (), {"KmsKeyArn": ("encryption", fixed_text(encryption_key))}, instead=instead)
+
+
+def _removal_of(files: MaintainedFiles) -> RemovalPolicy:
+    kept = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+    return RemovalPolicy.DESTROY if files.delete_with_stack else kept
 
 
 def _written(value: bool) -> str:
@@ -225,11 +231,7 @@ class Lustre(Construct):
         encryption_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        removal_policy = (
-            RemovalPolicy.DESTROY
-            if storage.delete_with_stack
-            else RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
-        )
+        removal_policy = _removal_of(storage)
         _fix(self, key, {"AvailabilityZoneId": ("availability_zone_id", zone_id)})
         _fix_encryption(self, encryption_key)
         self.file_system = fsx.LustreFileSystem(
@@ -360,9 +362,5 @@ class OpenZfs(Construct):
         request: Mapping[str, Any] = homes.to_request()
         for name, value in request.items():
             resource.add_property_override(f"OpenZFSConfiguration.{name}", value)
-        resource.apply_removal_policy(
-            RemovalPolicy.DESTROY
-            if homes.delete_with_stack
-            else RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
-        )
+        resource.apply_removal_policy(_removal_of(homes))
         self.file_system_id = resource.ref
