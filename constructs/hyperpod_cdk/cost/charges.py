@@ -13,15 +13,10 @@ HOURS_A_MONTH = 730
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Charge:
-    """What is billed for one thing.
+    """What is billed for one thing: units, such as instances or GB, at a price.
 
-    Attributes:
-        name: The thing, such as `NAT gateway` or the name of a group.
-        detail: What its price depends on; empty for nothing.
-        quantity: How many units are billed: instances, or GB.
-        price: Price of a unit; None for an unknown one.
-        note: Why there is no price, or what else to know; empty for nothing.
-        is_estimate: Whether the price is that of something similar.
+    The detail is what the price depends on, and the note why there is none, or what else to know.
+    An estimate is the price of something similar.
     """
 
     name: str
@@ -56,14 +51,10 @@ class CostChange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cost:
-    """What a deployment costs.
+    """What a deployment costs: with or without nodes, and for each group of nodes.
 
-    Attributes:
-        region: Where it is; None for a region that is not known.
-        standing: What is billed with or without nodes.
-        nodes: What is billed for each group of nodes.
-        left_out: What is billed by use, or has no price here.
-        change: How the standing cost changes soon; None if it is not known to.
+    The region is None if it is not known. What is left out is billed by use, or has no price here.
+    The change is that of the standing cost, soon.
     """
 
     region: str | None

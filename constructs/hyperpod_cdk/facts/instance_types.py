@@ -29,13 +29,10 @@ _PODS_ON_HOST_NETWORK = 2
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Accelerator:
-    """The accelerators of an instance, all alike.
+    """The accelerators of an instance, all alike: GPUs (NVIDIA), or AWS Trainium (Neuron).
 
-    Attributes:
-        kind: GPU (NVIDIA), or Neuron (AWS Trainium).
-        name: Model, such as `H100` or `Trainium2`.
-        count: Devices of an instance.
-        memory_mib: Memory of one device in MiB.
+    The name is the model's, such as `H100` or `Trainium2`. The memory is that of one device, in
+    MiB.
     """
 
     kind: Literal["GPU", "Neuron"]

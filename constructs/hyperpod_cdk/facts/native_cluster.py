@@ -19,14 +19,9 @@ _TOKEN = "${Token["  # noqa: S105 - of the CDK
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Lacking:
-    """Something of a request that the type does not take.
+    """Something of a request that the type does not take: a member, or a text.
 
-    Attributes:
-        path: Where it is.
-        value: What it is.
-        allowed: The texts that the type takes there; none for a member that it lacks, or a text in
-            a form that it does not take.
-        is_member: Whether the type lacks the member itself.
+    Of a text, the allowed ones are there if they are listed, and it is not of a wrong form.
     """
 
     path: MemberPath

@@ -19,16 +19,11 @@ from hyperpod_cdk.facts.service_limits import regions
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Price:
-    """A price.
+    """The price of one unit of an item, such as `control plane` or `ml.p5.48xlarge`, and its
+    source.
 
-    Attributes:
-        service: What bills it, such as `EKS`.
-        item: What is billed, such as `control plane` or `ml.p5.48xlarge`.
-        region: Where, or a partition for a price that all its regions have.
-        usd: The price of one unit.
-        unit: `hour`, `month`, `GB-month` or `10M samples`.
-        date: When it was read.
-        source: Where it was read.
+    The region is a partition for a price that all its regions have. The unit is `hour`, `month`,
+    `GB-month` or `10M samples`, and the date the day on which it was read.
     """
 
     service: str

@@ -25,11 +25,8 @@ LOG_RETENTION_DAYS = (
 class Shape:
     """What an API accepts for one value: a botocore shape.
 
-    Attributes:
-        minimum: Least number, or fewest characters or elements.
-        maximum: Greatest number, or most characters or elements.
-        pattern: Regular expression a text must match from start to end.
-        values: The allowed texts of an enumeration, in the model's order; empty for other shapes.
+    Minimum and maximum are of a number, or of the characters or elements. A text must match the
+    pattern from start to end, or be one of the values of an enumeration, in the model's order.
     """
 
     minimum: int | None = None

@@ -71,15 +71,11 @@ class Unit(Enum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """A line of a graph of CloudWatch.
+    """A line of a graph of CloudWatch, of metrics of the whole cluster, or of one file system.
 
-    Attributes:
-        label: What it is.
-        metrics: Names of metrics of the whole cluster, or of one file system; `m1` and so on in the
-            expression.
-        statistic: How a period's values of each become one.
-        expression: CloudWatch's metric math. Default: the metric itself.
-        has: What a deployment must have for it. Default: what the subject asks for.
+    In the expression, they are `m1` and so on. Default: the metric itself. The statistic makes one
+    value of a period's. `has` is what a deployment must have for it besides what the subject asks
+    for.
     """
 
     label: str
@@ -140,11 +136,8 @@ class Panel:
 class Subject:
     """What a row of panels is about; found because its file is in `subjects`.
 
-    Attributes:
-        title: Its title.
-        panels: Its panels.
-        has: What a deployment must have for it. Default: nothing.
-        namespace: CloudWatch's namespace of its metrics.
+    `has` is what a deployment must have for it, and the namespace that of its metrics in
+    CloudWatch.
     """
 
     title: str

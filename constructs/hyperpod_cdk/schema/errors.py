@@ -50,13 +50,9 @@ class Severity(StrEnum):
 class Finding:
     """One thing that is wrong with a value, or that its author should know.
 
-    Attributes:
-        path: Where the value is.
-        value: The value.
-        message: What is allowed and why; reads on from the value: "must be 0 to 6758".
-        severity: What follows from it. Default: error.
-        rule: Name of the check that found it; empty for a section's own rules.
-        is_default: Whether the value is a default that something given contradicts.
+    The message reads on from the value: "must be 0 to 6758". The rule is the name of the check that
+    found it; empty for a section's own rules. The value may be a default that something given
+    contradicts.
     """
 
     path: KeyPath = ()

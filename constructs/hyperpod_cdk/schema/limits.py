@@ -72,11 +72,10 @@ class Limits(ABC):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ApiLimits(Limits):
-    """Limits a text or a whole number to a shape of the AWS service models.
+    """Limits a text or a whole number to a shape of the AWS service models, `<service>.<Shape>`.
 
-    Attributes:
-        shape_name: The shape, `<service>.<Shape>`; read when a value is checked, not on import.
-        noun: What the value is, with its article: "a HyperPod instance type".
+    It is read when a value is checked, not on import. The noun is what the value is, with its
+    article: "a HyperPod instance type".
     """
 
     shape_name: str
@@ -107,9 +106,7 @@ class ApiLimits(Limits):
 class OneOf(Limits):
     """Limits a text or a whole number to listed values that no service model holds.
 
-    Attributes:
-        values: The allowed values.
-        noun: What the value is, with its article: "a Kubernetes version of HyperPod".
+    The noun is what the value is, with its article: "a Kubernetes version of HyperPod".
     """
 
     values: tuple[str, ...] | tuple[int, ...]
@@ -170,10 +167,7 @@ EmailAddress = Annotated[
 class Between(Limits):
     """Limits a whole number to a range that no service model holds.
 
-    Attributes:
-        least: The least number.
-        most: The greatest.
-        message: What is said of other numbers. Default: the range.
+    The message is what is said of other numbers. Default: the range.
     """
 
     least: int
@@ -193,10 +187,8 @@ class Between(Limits):
 class ListLimits(Limits):
     """Limits a list to the length of a shape of the AWS service models, each entry once.
 
-    Attributes:
-        shape_name: The shape, `<service>.<Shape>`; read when a list is checked, not on import.
-        noun: What the entries are, in the plural: "instance types".
-        may_be_empty: Whether no entry stands for leaving the list out. Default: true.
+    The shape is read when a list is checked, not on import. The noun is what the entries are:
+    "instance types". An empty list may stand for leaving it out.
     """
 
     shape_name: str

@@ -122,10 +122,7 @@ _DEEPEST = 40
 class YamlFile:
     """What a YAML file holds, and where.
 
-    Attributes:
-        path: The file.
-        document: Its one document.
-        root: The document as PyYAML composed it, with merge keys resolved; None for an empty one.
+    The root is the document as PyYAML composed it, with merge keys resolved; None for an empty one.
     """
 
     path: Path
