@@ -19,8 +19,7 @@ from hyperpod_cdk.facts.service_limits import regions
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Price:
-    """The price of one unit of an item, such as `control plane` or `ml.p5.48xlarge`, and its
-    source.
+    """The price of one unit of an item, such as `control plane` or `ml.p5.48xlarge`.
 
     The region is a partition for a price that all its regions have. The unit is `hour`, `month`,
     `GB-month` or `10M samples`, and the date the day on which it was read.
