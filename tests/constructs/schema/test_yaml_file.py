@@ -79,17 +79,6 @@ def test_file_must_exist(tmp_path: Path) -> None:
     )
 
 
-def test_aliases_within_reason_are_read(tmp_path: Path) -> None:
-    path = tmp_path / "config.yaml"
-    path.write_text(
-        "name: ml\ncluster:\n  instance_groups:\n"
-        "    - &g {name: g, instance_type: ml.m5.large, instance_count: 1}\n"
-        "    - {<<: *g, name: h}\n"
-    )
-
-    assert [group.name for group in load_config(path).cluster.instance_groups] == ["g", "h"]
-
-
 def test_a_file_of_megabytes_is_refused() -> None:
     (line,) = lines_for(f"name: ml  # {'x' * 1024 * 1024}\n")
 
