@@ -18,6 +18,7 @@ from tests.support.configs import REPOSITORY
 
 RELEASE, NAMESPACE, REGION = "hyperpod-dependencies", "kube-system", "us-west-2"
 TEAM = "research"
+_MPI, _VERBS = f"{RELEASE}-mpi-operator", ("admin", "edit", "view")
 _RESILIENCY = ("health_monitoring_agent", "deep_health_check", "job_auto_restart", "patching")
 _OPTIONAL = (
     *("training_operator", "mpi_operator", "neuron_device_plugin", "efa_device_plugin"),
@@ -61,100 +62,76 @@ VALUES_CASES: Mapping[str, dict[str, Any]] = {
     ),
 }
 
+
+def _role(name: str) -> set[str]:
+    """Return a role of the whole cluster, and its binding."""
+    return {f"ClusterRole {name}", f"ClusterRoleBinding {name}"}
+
+
 # What each component renders, `<Kind> <name>` or `<Kind> <namespace>/<name>`.
-OBJECTS: Mapping[str, frozenset[str]] = {
-    "training_operator": frozenset(
-        {
-            "Namespace kubeflow",
-            f"Deployment kubeflow/{RELEASE}-training-operators",
-            "Service kubeflow/training-operator",
-            "ServiceAccount kubeflow/training-operator",
-            "ClusterRole training-operator",
-            "ClusterRoleBinding training-operator",
-            *(f"ClusterRole kubeflow-training-{verb}" for verb in ("admin", "edit", "view")),
-            *(
-                f"CustomResourceDefinition {plural}.kubeflow.org"
-                for plural in ("mxjobs", "paddlejobs", "pytorchjobs", "tfjobs", "xgboostjobs")
-            ),
-        }
-    ),
-    "mpi_operator": frozenset(
-        {
-            "Namespace mpi-operator",
-            f"Deployment {NAMESPACE}/{RELEASE}-mpi-operator",
-            f"ServiceAccount {NAMESPACE}/{RELEASE}-mpi-operator",
-            f"ClusterRole {RELEASE}-mpi-operator",
-            f"ClusterRoleBinding {RELEASE}-mpi-operator",
-            *(
-                f"ClusterRole {RELEASE}-mpi-operator-kubeflow-mpijobs-{verb}"
-                for verb in ("admin", "edit", "view")
-            ),
-            "CustomResourceDefinition mpijobs.kubeflow.org",
-        }
-    ),
-    "nvidia_device_plugin": frozenset(
-        {
-            f"DaemonSet kube-system/{RELEASE}-nvidia-device-plugin",
-            f"DaemonSet kube-system/{RELEASE}-nvidia-device-plugin-mps-control-daemon",
-        }
-    ),
-    "neuron_device_plugin": frozenset(
-        {
-            "DaemonSet kube-system/neuron-device-plugin-daemonset",
-            "ServiceAccount kube-system/neuron-device-plugin",
-            "ClusterRole neuron-device-plugin",
-            "ClusterRoleBinding neuron-device-plugin",
-        }
-    ),
-    "efa_device_plugin": frozenset({f"DaemonSet {NAMESPACE}/{RELEASE}-aws-efa-k8s-device-plugin"}),
-    "health_monitoring_agent": frozenset(
-        {
-            "DaemonSet aws-hyperpod/health-monitoring-agent",
-            "DaemonSet aws-hyperpod/health-monitoring-agent-non-nvidia",
-            "ServiceAccount aws-hyperpod/health-monitoring-agent",
-            "ClusterRole health-monitoring-agent",
-            "ClusterRoleBinding health-monitoring-agent",
-        }
-    ),
-    "deep_health_check": frozenset(
-        {
-            "Namespace aws-hyperpod",
-            "ServiceAccount aws-hyperpod/deep-health-check-service-account",
-            "ClusterRole deep-health-check-service-account-role",
-            "ClusterRoleBinding deep-health-check-service-account-role-binding",
-        }
-    ),
-    "job_auto_restart": frozenset(
-        {
-            "ServiceAccount aws-hyperpod/job-auto-restart",
-            "ClusterRole job-auto-restart",
-            "ClusterRoleBinding job-auto-restart",
-        }
-    ),
-    "patching": frozenset(
-        {"ClusterRole hyperpod-patching", "ClusterRoleBinding hyperpod-patching"}
-    ),
-    "mlflow": frozenset({"ServiceAccount kubeflow/mlflow-service-account1"}),
-    "cluster_role_bindings": frozenset(
-        {
-            "ClusterRole hyperpod-scientist-user-cluster-role",
-            "ClusterRoleBinding hyperpod-scientist-user-cluster-role-binding",
-        }
-    ),
-    "namespaced_role_bindings": frozenset(
-        {
-            "Role kubeflow/hyperpod-scientist-user-namespace-level-role",
-            "RoleBinding kubeflow/hyperpod-scientist-user-namespace-level-role-binding",
-        }
-    ),
-    "team_role_bindings": frozenset(
-        {
-            f"ClusterRole hyperpod-ns-{TEAM}-cluster-role",
-            f"ClusterRoleBinding hyperpod-ns-{TEAM}-cluster-role-binding",
-            f"Role hyperpod-ns-{TEAM}/hyperpod-ns-{TEAM}-namespace-role",
-            f"RoleBinding hyperpod-ns-{TEAM}/hyperpod-ns-{TEAM}-namespace-role-binding",
-        }
-    ),
+OBJECTS: Mapping[str, set[str]] = {
+    "training_operator": {
+        "Namespace kubeflow",
+        f"Deployment kubeflow/{RELEASE}-training-operators",
+        "Service kubeflow/training-operator",
+        "ServiceAccount kubeflow/training-operator",
+        *_role("training-operator"),
+        *(f"ClusterRole kubeflow-training-{verb}" for verb in _VERBS),
+        *(
+            f"CustomResourceDefinition {plural}.kubeflow.org"
+            for plural in ("mxjobs", "paddlejobs", "pytorchjobs", "tfjobs", "xgboostjobs")
+        ),
+    },
+    "mpi_operator": {
+        "Namespace mpi-operator",
+        f"Deployment {NAMESPACE}/{_MPI}",
+        f"ServiceAccount {NAMESPACE}/{_MPI}",
+        *_role(_MPI),
+        *(f"ClusterRole {_MPI}-kubeflow-mpijobs-{verb}" for verb in _VERBS),
+        "CustomResourceDefinition mpijobs.kubeflow.org",
+    },
+    "nvidia_device_plugin": {
+        f"DaemonSet kube-system/{RELEASE}-nvidia-device-plugin",
+        f"DaemonSet kube-system/{RELEASE}-nvidia-device-plugin-mps-control-daemon",
+    },
+    "neuron_device_plugin": {
+        "DaemonSet kube-system/neuron-device-plugin-daemonset",
+        "ServiceAccount kube-system/neuron-device-plugin",
+        *_role("neuron-device-plugin"),
+    },
+    "efa_device_plugin": {f"DaemonSet {NAMESPACE}/{RELEASE}-aws-efa-k8s-device-plugin"},
+    "health_monitoring_agent": {
+        "DaemonSet aws-hyperpod/health-monitoring-agent",
+        "DaemonSet aws-hyperpod/health-monitoring-agent-non-nvidia",
+        "ServiceAccount aws-hyperpod/health-monitoring-agent",
+        *_role("health-monitoring-agent"),
+    },
+    "deep_health_check": {
+        "Namespace aws-hyperpod",
+        "ServiceAccount aws-hyperpod/deep-health-check-service-account",
+        "ClusterRole deep-health-check-service-account-role",
+        "ClusterRoleBinding deep-health-check-service-account-role-binding",
+    },
+    "job_auto_restart": {
+        "ServiceAccount aws-hyperpod/job-auto-restart",
+        *_role("job-auto-restart"),
+    },
+    "patching": _role("hyperpod-patching"),
+    "mlflow": {"ServiceAccount kubeflow/mlflow-service-account1"},
+    "cluster_role_bindings": {
+        "ClusterRole hyperpod-scientist-user-cluster-role",
+        "ClusterRoleBinding hyperpod-scientist-user-cluster-role-binding",
+    },
+    "namespaced_role_bindings": {
+        "Role kubeflow/hyperpod-scientist-user-namespace-level-role",
+        "RoleBinding kubeflow/hyperpod-scientist-user-namespace-level-role-binding",
+    },
+    "team_role_bindings": {
+        f"ClusterRole hyperpod-ns-{TEAM}-cluster-role",
+        f"ClusterRoleBinding hyperpod-ns-{TEAM}-cluster-role-binding",
+        f"Role hyperpod-ns-{TEAM}/hyperpod-ns-{TEAM}-namespace-role",
+        f"RoleBinding hyperpod-ns-{TEAM}/hyperpod-ns-{TEAM}-namespace-role-binding",
+    },
 }
 
 

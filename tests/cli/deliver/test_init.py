@@ -226,14 +226,18 @@ def test_an_interrupted_check_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+def zones_of(text: str) -> tuple[str, ...]:
+    """Return the zones that an answer comes to."""
+    (question,) = [question for question in QUESTIONS if question.key == "ZONES"]
+    return answered(question, text, answers=default_answers(), path=Path("mine.yaml")).zones
+
+
 @pytest.mark.parametrize(
     ("zones", "ids"),
     [("usw2-az4", ("usw2-az4", "usw2-az1")), ("usw2-az1", ("usw2-az1", "usw2-az2"))],
 )
 def test_one_zone_gets_another_one_beside_it(zones: str, ids: tuple[str, ...]) -> None:
-    (question,) = [question for question in QUESTIONS if question.key == "ZONES"]
-    found = answered(question, zones, answers=default_answers(), path=Path("mine.yaml"))
-    assert found.zones == ids
+    assert zones_of(zones) == ids
 
 
 class Ec2:
@@ -248,9 +252,7 @@ class Ec2:
 
 def test_names_of_zones_are_looked_up_in_the_account(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(boto3, "client", lambda *_, **__: Ec2())
-    (question,) = [question for question in QUESTIONS if question.key == "ZONES"]
-    found = answered(question, "c, us-west-2a", answers=default_answers(), path=Path("mine.yaml"))
-    assert found.zones == ("usw2-az3", "usw2-az2")
+    assert zones_of("c, us-west-2a") == ("usw2-az3", "usw2-az2")
 
 
 def test_a_name_of_a_zone_needs_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,9 +260,8 @@ def test_a_name_of_a_zone_needs_credentials(monkeypatch: pytest.MonkeyPatch) -> 
         raise NoCredentialsError
 
     monkeypatch.setattr(boto3, "client", refused)
-    (question,) = [question for question in QUESTIONS if question.key == "ZONES"]
     with pytest.raises(AnswerError) as refusal:
-        answered(question, "b", answers=default_answers(), path=Path("mine.yaml"))
+        zones_of("b")
     assert str(refusal.value) == (
         "ZONES: us-west-2b: is another place in each account; give the zone's ID, or "
         "credentials that allow ec2:DescribeAvailabilityZones (Unable to locate credentials)"
