@@ -1,13 +1,7 @@
 """The HyperPod cluster: in service, with its nodes."""
 
 from hyperpod_cdk.config.output_names import SHORTAGE
-from hyperpod_cli.inspect.verification.check import (
-    Checks,
-    LiveDeployment,
-    Phase,
-    checked,
-    subject,
-)
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.inspect.verification.nodes import count_in_words, miscounted
 from hyperpod_cli.operate.clusters import nodes_of
 from hyperpod_cli.operate.nodes.health import RUNNING

@@ -7,14 +7,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.storage.section import PROVISIONED_TAG
 from hyperpod_cli.aws.session import listed
 from hyperpod_cli.inspect.preflight.deployed import Clients, resources_of
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    Checks,
-    LiveDeployment,
-    Phase,
-    checked,
-    subject,
-)
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.inspect.verification.subjects.scripts import script_key
 from hyperpod_stacks.table import stack_name
 
@@ -50,34 +43,34 @@ def encryption(deployment: LiveDeployment) -> Checks:
     key = outputs["EncryptionKeyArn"]
     if section.create_kms_key:
         rotated = clients("kms").get_key_rotation_status(KeyId=key)["KeyRotationEnabled"]
-        yield _check(f"aws kms get-key-rotation-status --key-id {key}", ok=rotated)
+        yield from _check(f"aws kms get-key-rotation-status --key-id {key}", ok=rotated)
     if plane is not None and section.eks_secrets and plane.secrets_kms_key_arn is None:
-        yield _eks(config.eks_cluster_name, key=key, clients=clients)
+        yield from _eks(config.eks_cluster_name, key=key, clients=clients)
     # An existing bucket or file system keeps its own key.
     is_made = config.lifecycle_scripts.existing_bucket_name is None
     script = script_key(config) if config.cluster.exists else None
     if section.lifecycle_bucket and is_made and script is not None:
-        yield _bucket(outputs["S3BucketName"], script=script, key=key, clients=clients)
+        yield from _bucket(outputs["S3BucketName"], script=script, key=key, clients=clients)
     if section.file_system and config.storage is not None:
         for _, files in config.storage.placed_files:
             if getattr(files, "file_system_id", None) is None:
                 identifier = outputs[f"{files.output_prefix}FileSystemId"]
-                yield _file_system(identifier, key=key, clients=clients)
+                yield from _file_system(identifier, key=key, clients=clients)
         if config.storage.dynamic_provisioning:
-            yield _provisioned(config.eks_cluster_name, key=key, clients=clients)
+            yield from _provisioned(config.eks_cluster_name, key=key, clients=clients)
     if section.accounting and config.makes_accounting:
-        yield _accounting(outputs["AccountingDatabaseId"], key=key, clients=clients)
+        yield from _accounting(outputs["AccountingDatabaseId"], key=key, clients=clients)
     if section.node_volumes and config.cluster.exists:
-        yield _volumes(config, key=key, clients=clients)
+        yield from _volumes(config, key=key, clients=clients)
     if section.logs:
-        yield _log_groups(deployment, key=key)
+        yield from _log_groups(deployment, key=key)
 
 
-def _check(title: str, *, ok: bool) -> Check:
-    return checked(title, problem=None if ok else "is not so", advice=_ADVICE)
+def _check(title: str, *, ok: bool) -> Checks:
+    yield checked(title, problem=None if ok else "is not so", advice=_ADVICE)
 
 
-def _eks(name: str, *, key: str, clients: Clients) -> Check:
+def _eks(name: str, *, key: str, clients: Clients) -> Checks:
     cluster = clients("eks").describe_cluster(name=name)["cluster"]
     found = [
         (each["resources"], each["provider"]["keyArn"])
@@ -89,7 +82,7 @@ def _eks(name: str, *, key: str, clients: Clients) -> Check:
     )
 
 
-def _bucket(name: str, *, script: str, key: str, clients: Clients) -> Check:
+def _bucket(name: str, *, script: str, key: str, clients: Clients) -> Checks:
     answer = clients("s3").get_bucket_encryption(Bucket=name)
     [rule] = answer["ServerSideEncryptionConfiguration"]["Rules"]
     default = rule["ApplyServerSideEncryptionByDefault"]
@@ -101,7 +94,7 @@ def _bucket(name: str, *, script: str, key: str, clients: Clients) -> Check:
     return _check(f"aws s3api get-bucket-encryption --bucket {name}: with the key", ok=ok)
 
 
-def _file_system(identifier: str, *, key: str, clients: Clients) -> Check:
+def _file_system(identifier: str, *, key: str, clients: Clients) -> Checks:
     answer = clients("fsx").describe_file_systems(FileSystemIds=[identifier])
     [found] = answer["FileSystems"]
     return _check(
@@ -110,7 +103,7 @@ def _file_system(identifier: str, *, key: str, clients: Clients) -> Check:
     )
 
 
-def _accounting(identifier: str, *, key: str, clients: Clients) -> Check:
+def _accounting(identifier: str, *, key: str, clients: Clients) -> Checks:
     answer = clients("rds").describe_db_instances(DBInstanceIdentifier=identifier)
     [found] = answer["DBInstances"]
     keys = {found.get("KmsKeyId"), (found.get("MasterUserSecret") or {}).get("KmsKeyId")}
@@ -120,21 +113,21 @@ def _accounting(identifier: str, *, key: str, clients: Clients) -> Check:
     )
 
 
-def _provisioned(cluster: str, *, key: str, clients: Clients) -> Check:
+def _provisioned(cluster: str, *, key: str, clients: Clients) -> Checks:
     tag = {"Key": PROVISIONED_TAG, "Value": cluster}
     others = [
         each["FileSystemId"]
         for each in listed(clients("fsx"), "describe_file_systems", "FileSystems")
         if tag in each.get("Tags", ()) and each.get("KmsKeyId") != key
     ]
-    return checked(
+    yield checked(
         "aws fsx describe-file-systems: those of claims encrypted with the key",
         problem=f"not {', '.join(others)}" if others else None,
         advice="FSx changes no key: copy the files to a new claim, and delete the old one",
     )
 
 
-def _volumes(config: Config, *, key: str, clients: Clients) -> Check:
+def _volumes(config: Config, *, key: str, clients: Clients) -> Checks:
     name = config.cluster.name
     answer = clients("sagemaker").describe_cluster(ClusterName=name)
     own = {key, *config.cluster.volume_key_ids}
@@ -155,7 +148,7 @@ def _volumes_of(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     return [each["EbsVolumeConfig"] for each in storage if "EbsVolumeConfig" in each]
 
 
-def _log_groups(deployment: LiveDeployment, *, key: str) -> Check:
+def _log_groups(deployment: LiveDeployment, *, key: str) -> Checks:
     config = deployment.config
     stack = stack_name(config, "platform")
     made = resources_of(config, "platform", deployment.client, resource_type=_LOG_GROUP)

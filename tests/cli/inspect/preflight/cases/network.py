@@ -8,14 +8,7 @@ from emulator.aws.settings import NETWORK_ID
 from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failure import (
-    CONTROL_PLANE,
-    ROUTES,
-    SUBNETS,
-    Failure,
-    Step,
-    creating,
-)
+from tests.support.failure import CONTROL_PLANE, ROUTES, SUBNETS, Failure, Step, creating
 from tests.support.partial_deployment import Deployment, example
 
 VPC, OTHER_VPC = "vpc-0a1b2c3d4e5f60718", "vpc-0a1b2c3d4e5f60719"

@@ -10,9 +10,7 @@ from hyperpod_cdk.facts.instance_types import facts_of_any
 from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK, SPOT, ManagedNodeGroupConfig
 from hyperpod_cdk.schema.errors import KeyPath, Severity
 from hyperpod_cli.aws.session import listed
-from hyperpod_cli.inspect.preflight.node_groups import (
-    groups_with_paths,
-)
+from hyperpod_cli.inspect.preflight.node_groups import groups_with_paths
 from hyperpod_cli.inspect.preflight.quotas import ServiceQuotas
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_cli.inspect.preflight.validators.cluster_quotas import Need, problems

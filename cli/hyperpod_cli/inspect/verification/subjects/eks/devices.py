@@ -7,14 +7,7 @@ from typing import Any
 from hyperpod_cdk.facts.instance_types import InstanceFacts, facts_of_any
 from hyperpod_cdk.facts.job_resources import EFA, GPU, NEURON
 from hyperpod_cdk.node_groups.section import EFA_LABEL
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    Checks,
-    LiveDeployment,
-    Phase,
-    checked,
-    subject,
-)
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.inspect.verification.nodes import allocatable, nodes_command
 from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, labels_of
 
@@ -91,7 +84,7 @@ def devices(deployment: LiveDeployment) -> Checks:
     on = deployment.config.components.switches()
     for device in _DEVICES:
         if on[device.component] and _is_wanted(device, deployment=deployment):
-            yield _check(device, deployment=deployment)
+            yield from _check(device, deployment=deployment)
 
 
 def _is_wanted(device: _Device, *, deployment: LiveDeployment) -> bool:
@@ -125,7 +118,7 @@ def _of_node(device: _Device, labels: Mapping[str, str]) -> int:
     return _count(device, labels.get(_INSTANCE_TYPE, ""))
 
 
-def _check(device: _Device, *, deployment: LiveDeployment) -> Check:
+def _check(device: _Device, *, deployment: LiveDeployment) -> Checks:
     config = deployment.config
     which = "kubectl get nodes" if config.node_groups else nodes_command(config)
     command = f"{which} {device.columns}"
@@ -135,13 +128,14 @@ def _check(device: _Device, *, deployment: LiveDeployment) -> Check:
         if (count := _of_node(device, labels_of(node)))
     ]
     if not having:
-        return checked(
+        yield checked(
             command,
             problem="no node is of a type that has any",
             advice="The node itself is missing: `hyperpod-ops status --cluster "
             f"{config.cluster.name}` says what it waits for",
         )
-    return checked(command, problem=_problem(device, having), advice=device.advice)
+        return
+    yield checked(command, problem=_problem(device, having), advice=device.advice)
 
 
 def _problem(device: _Device, having: Sequence[tuple[Mapping[str, Any], int]]) -> list[str]:

@@ -6,14 +6,7 @@ from typing import Any
 from hyperpod_cdk.facts import mig
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    Checks,
-    LiveDeployment,
-    Phase,
-    checked,
-    subject,
-)
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.inspect.verification.nodes import allocatable, nodes_command
 from hyperpod_cli.operate.nodes.health import GROUP_LABEL, labels_of
 
@@ -28,10 +21,10 @@ def gpu_partitions(deployment: LiveDeployment) -> Checks:
     """Check that the GPUs of each group with a layout are partitioned so."""
     for group in deployment.config.cluster.instance_groups:
         if group.mig_profile is not None and group.instance_count:
-            yield _check(group, group.mig_profile, deployment=deployment)
+            yield from _check(group, group.mig_profile, deployment=deployment)
 
 
-def _check(group: InstanceGroupConfig, layout: str, *, deployment: LiveDeployment) -> Check:
+def _check(group: InstanceGroupConfig, layout: str, *, deployment: LiveDeployment) -> Checks:
     nodes = [node for node in deployment.nodes if labels_of(node).get(GROUP_LABEL) == group.name]
     wrong = [
         f"{node['metadata']['name']} {problem}"
@@ -40,7 +33,7 @@ def _check(group: InstanceGroupConfig, layout: str, *, deployment: LiveDeploymen
     ]
     if not nodes:
         wrong = ["no node of the group is there"]
-    return checked(
+    yield checked(
         f"{nodes_command(deployment.config, labels=f'{GROUP_LABEL}={group.name}')} "
         f"-L {mig.LABEL},{mig.STATE_LABEL}",
         problem=wrong,

@@ -4,14 +4,7 @@ from collections.abc import Sequence
 
 from kubernetes.client import SchedulingV1Api
 
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    Checks,
-    LiveDeployment,
-    Phase,
-    checked,
-    subject,
-)
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 _ADVICE = (
     "Pods that name a missing class are refused: run `make deploy`, and restore what was deleted"
@@ -27,15 +20,15 @@ def priorities(deployment: LiveDeployment) -> Checks:
     """Check each PriorityClass that pods name."""
     listed = SchedulingV1Api(deployment.kubernetes).list_priority_class().items
     found = {item.metadata.name for item in listed}
-    yield _check(["system-node-critical"], found=found)
+    yield from _check(["system-node-critical"], found=found)
     own = [item.name for item in deployment.config.helm.priority_classes or ()]
     if own:
-        yield _check(own, found=found)
+        yield from _check(own, found=found)
 
 
-def _check(names: Sequence[str], *, found: set[str]) -> Check:
+def _check(names: Sequence[str], *, found: set[str]) -> Checks:
     missing = [name for name in names if name not in found]
-    return checked(
+    yield checked(
         f"kubectl get priorityclass {' '.join(names)}",
         problem=f"there is no {' and no '.join(missing)}" if missing else None,
         advice=_ADVICE,

@@ -3,14 +3,7 @@
 from kubernetes.client import CoreV1Api
 
 from hyperpod_cdk.node_health.section import NAMESPACE, RELEASE
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    Checks,
-    LiveDeployment,
-    Phase,
-    checked,
-    subject,
-)
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 
 @subject(
@@ -23,12 +16,12 @@ from hyperpod_cli.inspect.verification.check import (
 def release(deployment: LiveDeployment) -> Checks:
     """Check that each release is deployed, by the secrets in which Helm keeps its revisions."""
     helm = deployment.config.helm
-    yield _deployed(deployment, name=helm.release, namespace=helm.namespace)
+    yield from _deployed(deployment, name=helm.release, namespace=helm.namespace)
     if deployment.config.node_health is not None:
-        yield _deployed(deployment, name=RELEASE, namespace=NAMESPACE)
+        yield from _deployed(deployment, name=RELEASE, namespace=NAMESPACE)
 
 
-def _deployed(deployment: LiveDeployment, *, name: str, namespace: str) -> Check:
+def _deployed(deployment: LiveDeployment, *, name: str, namespace: str) -> Checks:
     # https://helm.sh/docs/topics/advanced/#storage-backends
     listed = CoreV1Api(deployment.kubernetes).list_namespaced_secret(
         namespace, label_selector=f"owner=helm,name={name}"
@@ -39,7 +32,7 @@ def _deployed(deployment: LiveDeployment, *, name: str, namespace: str) -> Check
     }
     # While an upgrade runs or has failed, Helm still calls the revision before it deployed.
     status = revisions[max(revisions)] if revisions else "not there"
-    return checked(
+    yield checked(
         f"helm status {name} -n {namespace}: deployed",
         problem=None if status == "deployed" else f"{name} is {status}",
         advice=f"Run `helm history {name} -n {namespace}`, then `make deploy`, which "

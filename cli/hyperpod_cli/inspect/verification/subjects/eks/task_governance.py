@@ -5,13 +5,7 @@ from typing import Any
 
 from hyperpod_cdk.governance.section import GovernanceConfig
 from hyperpod_cli.aws.session import listed
-from hyperpod_cli.inspect.verification.check import (
-    Checks,
-    LiveDeployment,
-    Phase,
-    checked,
-    subject,
-)
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.inspect.verification.nodes import Workload
 from hyperpod_shared.governance import (
     IN_FORCE,
