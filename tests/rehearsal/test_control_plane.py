@@ -19,7 +19,7 @@ from hyperpod_cdk.facts.instance_types import instance_facts
 from rehearsal.environment import EksDependencies, RehearsalEnvironment, rehearsal_environment
 from rehearsal.verification import cluster_tools, left_behind
 from tests.support.hyperpod_api import create_request, group
-from tests.support.local_aws import deploy, eks_cluster, network, role
+from tests.support.local_aws import deploy, eks_network
 from tests.support.patience import eventually
 
 
@@ -118,8 +118,7 @@ def test_it_authenticates_by_the_local_aws(
 def test_eks_reports_its_endpoint(
     environment: RehearsalEnvironment, control_plane: RecordingControlPlane
 ) -> None:
-    resources = {**network(), "ClusterRole": role("eks.amazonaws.com"), "Cluster": eks_cluster()}
-    stack = deploy(environment.aws, resources, {"Name": {"Ref": "Cluster"}})
+    stack = deploy(environment.aws, eks_network(), {"Name": {"Ref": "Cluster"}})
     cluster = environment.clients("eks").describe_cluster(name=stack.outputs["Name"])["cluster"]
     assert cluster["endpoint"] == control_plane.url
     authority = base64.b64decode(cluster["certificateAuthority"]["data"]).decode()

@@ -59,6 +59,24 @@ def client(aws: LocalAws, service: str, **credentials: str) -> Any:  # noqa: ANN
     return made
 
 
+def client_of_user(aws: LocalAws, service: str, *statements: Template) -> Any:  # noqa: ANN401 - any service
+    """Return a client of a service with the rights of a new user."""
+    iam, user = client(aws, "iam"), f"user-{uuid.uuid4().hex[:8]}"
+    iam.create_user(UserName=user)
+    document = json.dumps({"Version": "2012-10-17", "Statement": statements})
+    iam.put_user_policy(UserName=user, PolicyName="Rights", PolicyDocument=document)
+    return client(aws, service, **key_of_user(aws, user))
+
+
+def key_of_user(aws: LocalAws, name: str) -> dict[str, str]:
+    """Return the credentials of a user."""
+    key = client(aws, "iam").create_access_key(UserName=name)["AccessKey"]
+    return {
+        "aws_access_key_id": key["AccessKeyId"],
+        "aws_secret_access_key": key["SecretAccessKey"],
+    }
+
+
 def deploy(
     aws: LocalAws,
     resources: Template,
@@ -276,3 +294,10 @@ def eks_cluster(mode: str = "API") -> Template:
             },
         },
     }
+
+
+def eks_network(**properties: Any) -> Template:
+    """Return `network` with an EKS cluster, changed as given, and its role."""
+    cluster = eks_cluster()
+    cluster["Properties"] |= properties
+    return {**network(), "ClusterRole": role("eks.amazonaws.com"), "Cluster": cluster}

@@ -9,7 +9,14 @@ from botocore.exceptions import ClientError
 from emulator.aws.local_aws import ACCOUNT, LocalAws
 from hyperpod_cdk.encryption.key_policy import administration, encryption_of_logs
 from tests.emulator.aws.fsx.test_fsx import file_system
-from tests.support.local_aws import StackFailedError, Template, client, deploy, network
+from tests.support.local_aws import (
+    StackFailedError,
+    Template,
+    client,
+    client_of_user,
+    deploy,
+    network,
+)
 
 REGION = "us-west-2"
 ADMINISTRATION = administration(partition="aws", account=ACCOUNT)
@@ -112,7 +119,9 @@ def test_who_puts_and_gets_an_encrypted_object_needs_the_key(aws: LocalAws) -> N
             "ArnLike": {"kms:EncryptionContext:aws:s3:arn": "arn:aws:s3:::encrypted-objects"},
         },
     }
-    stranger, reader = user(aws, "stranger", objects), user(aws, "reader", objects, use)
+    stranger, reader = (
+        client_of_user(aws, "s3", *rights) for rights in ([objects], [objects, use])
+    )
     place = {"Bucket": "encrypted-objects", "Key": "a"}
 
     with pytest.raises(ClientError, match="kms:GenerateDataKey"):
@@ -125,18 +134,3 @@ def test_who_puts_and_gets_an_encrypted_object_needs_the_key(aws: LocalAws) -> N
     with pytest.raises(ClientError) as error:
         reader.get_object(**place)
     assert error.value.response["Error"]["Code"] == "KMS.DisabledException"
-
-
-def user(aws: LocalAws, name: str, *statements: dict[str, Any]) -> Any:  # noqa: ANN401 - a client
-    """Return S3's client of a new user with these rights."""
-    iam = client(aws, "iam")
-    iam.create_user(UserName=name)
-    document = json.dumps({"Version": "2012-10-17", "Statement": statements})
-    iam.put_user_policy(UserName=name, PolicyName="Rights", PolicyDocument=document)
-    made = iam.create_access_key(UserName=name)["AccessKey"]
-    return client(
-        aws,
-        "s3",
-        aws_access_key_id=made["AccessKeyId"],
-        aws_secret_access_key=made["SecretAccessKey"],
-    )

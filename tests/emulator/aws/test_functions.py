@@ -23,7 +23,7 @@ from tests.support.local_aws import (
     client,
     delete,
     deploy,
-    eks_cluster,
+    eks_network,
     network,
     resource,
     role,
@@ -279,8 +279,8 @@ def test_a_role_must_let_lambda_make_network_interfaces(aws: LocalAws, closed: S
 def test_a_kubernetes_api_is_reached_from_where_its_endpoint_is(
     aws: LocalAws, access: dict[str, Any], outside: bool, inside: bool
 ) -> None:
-    cluster = eks_cluster()
-    cluster["Properties"]["ResourcesVpcConfig"] |= access
+    template = eks_network()
+    template["Cluster"]["Properties"]["ResourcesVpcConfig"] |= access
     gateway = resource(
         "AWS::EC2::VPCEndpoint",
         VpcEndpointType="Interface",
@@ -291,10 +291,8 @@ def test_a_kubernetes_api_is_reached_from_where_its_endpoint_is(
         PrivateDnsEnabled=True,
     )
     resources = {
-        **network(),
+        **template,
         "Role": role("lambda.amazonaws.com", INTERFACES, LISTS),
-        "ClusterRole": role("eks.amazonaws.com"),
-        "Cluster": cluster,
         "Endpoint": gateway,
         "Outside": function(),
         "Inside": function(VpcConfig=placement()),

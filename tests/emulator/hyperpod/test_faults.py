@@ -177,13 +177,16 @@ def test_quota_counts_all_clusters() -> None:
     api.create(other, ClusterName="third", Orchestrator=eks("third"))
 
 
-def test_first_calls_are_throttled() -> None:
-    api = subject(faults=Faults(throttled_calls={"DescribeCluster": 2}))
+def test_first_calls_are_throttled_and_again_when_faults_are_replaced() -> None:
+    faults = Faults(throttled_calls={"DescribeCluster": 2})
+    api = subject(faults=faults)
     api.create()
 
     for _ in range(2):
-        assert api.refused("DescribeCluster", ClusterName=NAME).code == "ThrottlingException"
-    assert api.status() == "Creating"
+        for _ in range(2):
+            assert api.refused("DescribeCluster", ClusterName=NAME).code == "ThrottlingException"
+        assert api.status() == "Creating"
+        api.service.faults = faults
 
 
 def test_role_is_not_visible_at_first() -> None:
@@ -194,27 +197,6 @@ def test_role_is_not_visible_at_first() -> None:
     assert f"Could not assume role {ROLE}" in error.message
     assert api("ListClusters")["ClusterSummaries"] == []
     api.create()
-
-
-def test_delete_is_blocked_at_first() -> None:
-    api = subject(faults=Faults(delete_conflicts=2))
-    api.create()
-    api.wait()
-
-    for _ in range(2):
-        assert api.refused("DeleteCluster", ClusterName=NAME).code == "ConflictException"
-    api("DeleteCluster", ClusterName=NAME)
-
-
-def test_counted_faults_start_again_when_replaced() -> None:
-    faults = Faults(throttled_calls={"ListClusters": 1})
-    api = subject(faults=faults)
-    assert api.refused("ListClusters").code == "ThrottlingException"
-    api("ListClusters")
-
-    api.service.faults = faults
-
-    assert api.refused("ListClusters").code == "ThrottlingException"
 
 
 TWO = create_request(group("a"), group("b"), NodeProvisioningMode="Continuous")

@@ -33,8 +33,6 @@ def volumes(*configs: dict[str, Any]) -> list[dict[str, Any]]:
 
 GOOD_GROUPS: list[dict[str, Any]] = [
     {},
-    {"ThreadsPerCore": 1},
-    {"ThreadsPerCore": 2},
     {"InstanceCount": 0},
     {"InstanceCount": 6758},
     {"InstanceGroupName": "a--b"},
@@ -45,8 +43,6 @@ GOOD_GROUPS: list[dict[str, Any]] = [
     {"InstanceStorageConfigs": [{"FsxLustreConfig": LUSTRE}]},
     {"OnStartDeepHealthChecks": CHECKS},
     {"InstanceType": "ml.trn1.32xlarge", "OnStartDeepHealthChecks": CHECKS},
-    {"InstanceType": "ml.gr6.4xlarge", "OnStartDeepHealthChecks": CHECKS},
-    {"InstanceType": "ml.p6-b200.48xlarge", "OnStartDeepHealthChecks": CHECKS},
     {"KubernetesConfig": {"Labels": {"example.com/team": "a"}, **TAINTS}},
     {"OverrideVpcConfig": OTHER_VPC},
     {"CapacityRequirements": {"Spot": {}}},
@@ -85,33 +81,16 @@ GROUP_PATH = "instanceGroups.1.member"
 # Group members that break the model: where the error points, and a part of what it says.
 BAD_BY_MODEL: list[tuple[dict[str, Any], str, str]] = [
     ({"InstanceCount": None}, "instanceCount", "must not be null"),
-    ({"InstanceCount": "2"}, "instanceCount", "must be of type integer"),
     ({"InstanceCount": True}, "instanceCount", "must be of type integer"),
     ({"InstanceCount": 1.5}, "instanceCount", "must be of type integer"),
     ({"InstanceCount": -1}, "instanceCount", "value greater than or equal to 0"),
     ({"InstanceCount": 6759}, "instanceCount", "value less than or equal to 6758"),
     ({"InstanceType": "ml.p9.48xlarge"}, "instanceType", "must satisfy enum value set"),
-    ({"InstanceType": "p5.48xlarge"}, "instanceType", "must satisfy enum value set"),
-    ({"InstanceGroupName": "under_score"}, "instanceGroupName", "regular expression pattern"),
-    ({"InstanceGroupName": "end-"}, "instanceGroupName", "regular expression pattern"),
     ({"InstanceGroupName": "a" * 64}, "instanceGroupName", "length less than or equal to 63"),
-    ({"ExecutionRole": "arn:aws:iam::1:role/too-short"}, "executionRole", "pattern"),
-    ({"ThreadsPerCore": 3}, "threadsPerCore", "value less than or equal to 2"),
-    ({"ThreadsPerCore": 0}, "threadsPerCore", "value greater than or equal to 1"),
     ({"Instancecount": 2}, "instancecount", "must be one of"),
     ({"LifeCycleConfig": {"SourceS3Uri": "bucket"}}, "lifeCycleConfig.sourceS3Uri", "pattern"),
     (
-        {"InstanceStorageConfigs": volumes({"VolumeSizeInGB": 16385})},
-        "instanceStorageConfigs.1.member.ebsVolumeConfig.volumeSizeInGB",
-        "less than or equal to 16384",
-    ),
-    (
         {"InstanceStorageConfigs": [{"EbsVolumeConfig": VOLUME, "FsxLustreConfig": LUSTRE}]},
-        "instanceStorageConfigs.1.member",
-        "Exactly one member",
-    ),
-    (
-        {"InstanceStorageConfigs": [{}]},
         "instanceStorageConfigs.1.member",
         "Exactly one member",
     ),
@@ -120,11 +99,9 @@ BAD_BY_MODEL: list[tuple[dict[str, Any], str, str]] = [
         "instanceStorageConfigs",
         "length less than or equal to 4",
     ),
-    ({"OnStartDeepHealthChecks": []}, "onStartDeepHealthChecks", "length greater than"),
     ({"OnStartDeepHealthChecks": ["Stress"]}, "onStartDeepHealthChecks.1.member", "enum"),
     ({"KubernetesConfig": {"Labels": {"-a": "b"}}}, "kubernetesConfig.labels.-a.key", "pattern"),
     ({"KubernetesConfig": {"Labels": {"a": "b!"}}}, "kubernetesConfig.labels.a.member", "pattern"),
-    ({"OverrideVpcConfig": {"Subnets": ["s"]}}, "overrideVpcConfig.securityGroupIds", "null"),
 ]
 
 
@@ -148,15 +125,6 @@ def test_model_errors_are_counted_and_listed() -> None:
     assert error.message.startswith("3 validation errors detected: ")
     for path in ("clusterName", "typo", f"{GROUP_PATH}.instanceCount"):
         assert f"at '{path}'" in error.message
-
-
-def test_text_is_as_aws_words_it() -> None:
-    error = subject().refused("CreateCluster", **create_request(group(InstanceCount=9999)))
-
-    assert error.message == (
-        "1 validation error detected: Value '9999' at 'instanceGroups.1.member.instanceCount' "
-        "failed to satisfy constraint: Member must have value less than or equal to 6758"
-    )
 
 
 def test_unknown_operation() -> None:
@@ -188,10 +156,6 @@ BAD_GROUPS: list[tuple[dict[str, Any], str]] = [
     (
         {"InstanceType": "ml.m5.2xlarge", "OnStartDeepHealthChecks": CHECKS},
         "not supported for instance type ml.m5.2xlarge",
-    ),
-    (
-        {"InstanceType": "ml.t3.medium", "OnStartDeepHealthChecks": CHECKS},
-        "not supported for instance type ml.t3.medium",
     ),
     ({"OnStartDeepHealthChecks": CHECKS, "KubernetesConfig": TAINTS}, "cannot be combined"),
     ({"SlurmConfig": SLURM_JOB}, "only with the Slurm orchestrator"),

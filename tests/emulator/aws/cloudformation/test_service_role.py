@@ -21,6 +21,7 @@ from tests.support.local_aws import (
     StackFailedError,
     Template,
     client,
+    client_of_user,
     delete,
     deploy,
     events,
@@ -375,18 +376,8 @@ def test_a_role_for_another_service_is_refused(aws: LocalAws, stack: str) -> Non
 
 
 def test_who_calls_must_be_allowed_to_pass_the_role(aws: LocalAws, stack: str) -> None:
-    iam, user = client(aws, "iam"), f"user-{uuid.uuid4().hex[:8]}"
-    iam.create_user(UserName=user)
     allowed = {"Effect": "Allow", "Action": "cloudformation:*", "Resource": "*"}
-    document = json.dumps({"Version": "2012-10-17", "Statement": [allowed]})
-    iam.put_user_policy(UserName=user, PolicyName="p", PolicyDocument=document)
-    key = iam.create_access_key(UserName=user)["AccessKey"]
-    cloudformation = client(
-        aws,
-        "cloudformation",
-        aws_access_key_id=key["AccessKeyId"],
-        aws_secret_access_key=key["SecretAccessKey"],
-    )
+    cloudformation = client_of_user(aws, "cloudformation", allowed)
     template = json.dumps({"Resources": {"Vpc": resources()["Vpc"]}})
     execution = service_role(aws, least(stack))
     with pytest.raises(ClientError, match="not authorized to perform: iam:PassRole on resource"):

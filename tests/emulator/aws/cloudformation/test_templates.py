@@ -13,11 +13,9 @@ from tests.support.local_aws import (
     client,
     delete,
     deploy,
-    eks_cluster,
+    eks_network,
     events,
-    network,
     resource,
-    role,
 )
 
 
@@ -163,12 +161,7 @@ FAILING = {"Text": TEXT, "Last": resource("AWS::EC2::NatGateway", SubnetId="subn
 
 
 def test_what_is_made_becomes_ready_after_its_stack_is_done(aws: LocalAws) -> None:
-    resources = {
-        **network(),
-        "ClusterRole": role("eks.amazonaws.com"),
-        "Cluster": eks_cluster(),
-        "Files": {**FILE_SYSTEM, "DependsOn": ["In", "Out"]},
-    }
+    resources = {**eks_network(), "Files": {**FILE_SYSTEM, "DependsOn": ["In", "Out"]}}
     outputs = {"Name": {"Ref": "Cluster"}, "Files": {"Ref": "Files"}}
     stack = deploy(aws, resources, outputs, deployment=EXPRESS)
     eks, fsx = client(aws, "eks"), client(aws, "fsx")
@@ -187,14 +180,6 @@ def test_what_is_made_becomes_ready_after_its_stack_is_done(aws: LocalAws) -> No
     assert (status, "using Express Mode" in reason) == ("CREATE_COMPLETE", True)
     [shown] = client(aws, "cloudformation").describe_stacks(StackName=stack.name)["Stacks"]
     assert shown["DeploymentConfig"] == {"Mode": "EXPRESS", "DisableRollback": True}
-    delete(aws, stack)
-
-
-def test_in_standard_mode_it_is_ready_when_its_stack_is_done(aws: LocalAws) -> None:
-    resources = {**network(), "ClusterRole": role("eks.amazonaws.com"), "Cluster": eks_cluster()}
-    stack = deploy(aws, resources, {"Name": {"Ref": "Cluster"}})
-    cluster = client(aws, "eks").describe_cluster(name=stack.outputs["Name"])["cluster"]
-    assert cluster["status"] == "ACTIVE"
     delete(aws, stack)
 
 

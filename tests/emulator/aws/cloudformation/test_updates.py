@@ -1,7 +1,6 @@
 """An update replaces, refuses and validates as CloudFormation does."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,7 @@ from tests.support.local_aws import (
     client,
     delete,
     deploy,
-    eks_cluster,
+    eks_network,
     network,
     resource,
     role,
@@ -35,19 +34,7 @@ def admins(*names: str, **properties: str) -> Template:
         )
         for index, name in enumerate(names)
     }
-    return {
-        **network(),
-        **roles,
-        "ClusterRole": role("eks.amazonaws.com"),
-        "Cluster": eks_cluster(),
-        **entries,
-    }
-
-
-def cluster(**properties: Any) -> Template:
-    found = eks_cluster()
-    found["Properties"] |= properties
-    return {**network(), "ClusterRole": role("eks.amazonaws.com"), "Cluster": found}
+    return {**eks_network(), **roles, **entries}
 
 
 def endpoint(service: str, **attributes: str) -> Template:
@@ -173,8 +160,8 @@ REFUSED: dict[str, tuple[Template, Template, str]] = {
         "Resource of type 'AWS::EKS::AccessEntry' with identifier",
     ),
     "encryption of a named cluster": (
-        cluster(**NAMED),
-        cluster(**NAMED, **ENCRYPTED),
+        eks_network(**NAMED),
+        eks_network(**NAMED, **ENCRYPTED),
         f"{CUSTOM_NAMED}. Rename named-eks and update the stack again.",
     ),
     "path of a named role": (
@@ -198,8 +185,8 @@ REFUSED: dict[str, tuple[Template, Template, str]] = {
         "a-role-with-a-name already exists in stack arn:aws:cloudformation:",
     ),
     "control plane in a further zone": (
-        cluster(),
-        cluster(ResourcesVpcConfig={"SubnetIds": [{"Ref": each} for each in THREE_ZONES]}),
+        eks_network(),
+        eks_network(ResourcesVpcConfig={"SubnetIds": [{"Ref": each} for each in THREE_ZONES]}),
         "Subnets must be in the same set of AZs as originally provided when the cluster was "
         "created (us-west-2a, us-west-2b), not in us-west-2d",
     ),
@@ -264,12 +251,10 @@ def test_a_change_set_shows_what_is_replaced(aws: LocalAws) -> None:
 
 
 def test_what_an_undeleted_resource_depends_on_stays(aws: LocalAws) -> None:
-    cluster = eks_cluster()
-    cluster["Properties"] |= {"Name": "undeleted", "DeletionProtection": True}
     parameter = resource("AWS::SSM::Parameter", Type="String", Value="a")
-    needed = {"ClusterRole": role("eks.amazonaws.com"), "Cluster": cluster}
+    needed = eks_network(Name="undeleted", DeletionProtection=True)
     others = {"Apart": parameter, "After": {**parameter, "DependsOn": "Cluster"}}
-    stack = deploy(aws, {**network(), **needed, **others}, {})
+    stack = deploy(aws, {**needed, **others}, {})
 
     with pytest.raises(StackFailedError, match="DELETE_FAILED"):
         delete(aws, stack)

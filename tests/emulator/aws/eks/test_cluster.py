@@ -14,10 +14,8 @@ from tests.support.local_aws import (
     client,
     delete,
     deploy,
-    eks_cluster,
-    network,
+    eks_network,
     resource,
-    role,
     settled,
 )
 
@@ -26,12 +24,8 @@ OUTPUTS = {"Name": {"Ref": "Cluster"}}
 
 
 def template(version: str, **more: Any) -> Template:
-    cluster = eks_cluster()
-    cluster["Properties"]["Version"] = version
     return {
-        **network(),
-        "ClusterRole": role("eks.amazonaws.com"),
-        "Cluster": cluster,
+        **eks_network(Version=version),
         "KubeProxy": resource(
             "AWS::EKS::Addon",
             ClusterName={"Ref": "Cluster"},
@@ -111,9 +105,7 @@ def test_eks_goes_back_once_if_the_addons_fit_or_by_force(aws: LocalAws) -> None
 
 
 def test_a_cluster_shows_tags_that_were_set_later(aws: LocalAws) -> None:
-    cluster = eks_cluster()
-    cluster["Properties"] |= {"Name": "tagged", "Tags": [{"Key": "team", "Value": "a"}]}
-    wanted = {**network(), "ClusterRole": role("eks.amazonaws.com"), "Cluster": cluster}
+    wanted = eks_network(Name="tagged", Tags=[{"Key": "team", "Value": "a"}])
     stack = deploy(aws, wanted, {"Arn": {"Fn::GetAtt": ["Cluster", "Arn"]}})
     eks = client(aws, "eks")
     eks.tag_resource(resourceArn=stack.outputs["Arn"], tags={"hyperpod-cdk:x": "1"})
@@ -125,15 +117,9 @@ def test_a_cluster_shows_tags_that_were_set_later(aws: LocalAws) -> None:
     delete(aws, stack)
 
 
-def template_of_deletion_protection(name: str) -> Template:
-    cluster = eks_cluster()
-    cluster["Properties"] |= {"Name": name, "DeletionProtection": True}
-    return {**network(), "ClusterRole": role("eks.amazonaws.com"), "Cluster": cluster}
-
-
 def test_a_protected_cluster_stays_until_it_is_lifted(aws: LocalAws) -> None:
     eks = client(aws, "eks")
-    stack = deploy(aws, template_of_deletion_protection("kept"), {})
+    stack = deploy(aws, eks_network(Name="kept", DeletionProtection=True), {})
     with pytest.raises(ClientError, match="InvalidRequestException"):
         eks.delete_cluster(name="kept")
     with pytest.raises(StackFailedError, match="DELETE_FAILED"):
@@ -147,7 +133,7 @@ def test_a_protected_cluster_stays_until_it_is_lifted(aws: LocalAws) -> None:
 
 
 def test_an_update_of_the_stack_lifts_it(aws: LocalAws) -> None:
-    wanted = template_of_deletion_protection("lifted")
+    wanted = eks_network(Name="lifted", DeletionProtection=True)
     stack = deploy(aws, wanted, {})
     assert client(aws, "eks").describe_cluster(name="lifted")["cluster"]["deletionProtection"]
 
@@ -158,13 +144,7 @@ def test_an_update_of_the_stack_lifts_it(aws: LocalAws) -> None:
     assert "lifted" not in client(aws, "eks").list_clusters()["clusters"]
 
 
-def logging_cluster(name: str) -> Template:
-    cluster = eks_cluster()
-    cluster["Properties"] |= {
-        "Name": name,
-        "Logging": {"ClusterLogging": {"EnabledTypes": [{"Type": "audit"}]}},
-    }
-    return {**network(), "ClusterRole": role("eks.amazonaws.com"), "Cluster": cluster}
+LOGGED = {"ClusterLogging": {"EnabledTypes": [{"Type": "audit"}]}}
 
 
 def own_group(name: str) -> Template:
@@ -182,7 +162,7 @@ def groups(aws: LocalAws, name: str) -> list[dict[str, Any]]:
 
 
 def test_a_group_that_eks_makes_never_expires_and_stays(aws: LocalAws) -> None:
-    stack = deploy(aws, logging_cluster("left"), {})
+    stack = deploy(aws, eks_network(Name="left", Logging=LOGGED), {})
     (group,) = groups(aws, "left")
     assert "retentionInDays" not in group
 
@@ -194,7 +174,7 @@ def test_a_group_that_eks_makes_never_expires_and_stays(aws: LocalAws) -> None:
 
 
 def test_a_group_made_before_the_cluster_goes_with_it(aws: LocalAws) -> None:
-    template = logging_cluster("clean")
+    template = eks_network(Name="clean", Logging=LOGGED)
     template["Logs"] = own_group("clean")
     template["Cluster"]["DependsOn"] = "Logs"
     stack = deploy(aws, template, {})
@@ -207,9 +187,7 @@ def test_a_group_made_before_the_cluster_goes_with_it(aws: LocalAws) -> None:
 
 
 def test_a_cluster_without_logs_has_no_group(aws: LocalAws) -> None:
-    template = logging_cluster("quiet")
-    del template["Cluster"]["Properties"]["Logging"]
-    deploy(aws, template, {})
+    deploy(aws, eks_network(Name="quiet"), {})
 
     assert groups(aws, "quiet") == []
 

@@ -14,8 +14,7 @@ from tests.support.local_aws import (
     client,
     delete,
     deploy,
-    eks_cluster,
-    network,
+    eks_network,
     resource,
     role,
 )
@@ -55,10 +54,8 @@ REFUSED: dict[str, tuple[Template, str]] = {
 
 def template(**more: Template) -> Template:
     return {
-        **network(),
-        "ClusterRole": role("eks.amazonaws.com"),
+        **eks_network(),
         "NodeRole": role("ec2.amazonaws.com"),
-        "Cluster": eks_cluster(),
         **more,
     }
 

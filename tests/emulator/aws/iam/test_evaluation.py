@@ -13,7 +13,7 @@ from emulator.aws.local_aws import ACCOUNT, LocalAws
 from hyperpod_cdk import LifecycleBucket, LifecycleScripts, Provisioner
 from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
 from tests.support.assembly import new_app
-from tests.support.local_aws import client
+from tests.support.local_aws import client, client_of_user, key_of_user
 
 NAME, PATH = "Simulated", "/team/"
 VPC = "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1"
@@ -95,22 +95,12 @@ def test_no_role_is_simulated(aws: LocalAws) -> None:
 def test_a_role_is_looked_at_by_its_arn(
     aws: LocalAws, role_arn: str, *, path: str, may: bool
 ) -> None:
-    iam, user = client(aws, "iam"), f"looks-at{path.replace('/', '-')}"
-    iam.create_user(UserName=user)
     allowed = {
         "Effect": "Allow",
         "Action": "iam:GetRole",
         "Resource": f"arn:aws:iam::000000000000:role{path}{NAME}",
     }
-    document = json.dumps({"Version": "2012-10-17", "Statement": [allowed]})
-    iam.put_user_policy(UserName=user, PolicyName="Look", PolicyDocument=document)
-    key = iam.create_access_key(UserName=user)["AccessKey"]
-    own = client(
-        aws,
-        "iam",
-        aws_access_key_id=key["AccessKeyId"],
-        aws_secret_access_key=key["SecretAccessKey"],
-    )
+    own = client_of_user(aws, "iam", allowed)
     if may:
         assert own.get_role(RoleName=NAME)["Role"]["Arn"] == role_arn
         return
@@ -205,13 +195,7 @@ def s3_of(aws: LocalAws, arn: str) -> Any:  # noqa: ANN401 - a client
             aws_secret_access_key=session["SecretAccessKey"],
             aws_session_token=session["SessionToken"],
         )
-    key = client(aws, "iam").create_access_key(UserName=arn.rpartition("/")[2])["AccessKey"]
-    return client(
-        aws,
-        "s3",
-        aws_access_key_id=key["AccessKeyId"],
-        aws_secret_access_key=key["SecretAccessKey"],
-    )
+    return client(aws, "s3", **key_of_user(aws, arn.rpartition("/")[2]))
 
 
 @pytest.mark.parametrize("arn", [OTHER, UNLISTED])

@@ -1,6 +1,5 @@
 """A caller needs every permission that HyperPod uses on its behalf, and no other."""
 
-import json
 from contextlib import suppress
 from copy import deepcopy
 from typing import Any
@@ -12,7 +11,7 @@ from botocore.exceptions import ClientError
 from aws_reference.action_resources import action_resources
 from emulator.aws.local_aws import ACCOUNT
 from tests.support.hyperpod_site import CLUSTER_ARN, EKS, REGION, Site
-from tests.support.local_aws import Template, client
+from tests.support.local_aws import Template, client, client_of_user
 from tests.support.slurm_cluster import site_request
 
 IMAGE = "ami-0123456789abcdef0"
@@ -89,21 +88,7 @@ def grants(names: dict[str, str]) -> dict[str, Template]:
 
 def caller(site: Site, statements: list[Template]) -> Any:  # noqa: ANN401 - a client
     """Return a SageMaker client of a new user with these statements."""
-    iam = client(site.aws, "iam")
-    user = f"user-{len(iam.list_users()['Users'])}"
-    iam.create_user(UserName=user)
-    iam.put_user_policy(
-        UserName=user,
-        PolicyName="p",
-        PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": statements}),
-    )
-    key = iam.create_access_key(UserName=user)["AccessKey"]
-    return client(
-        site.aws,
-        "sagemaker",
-        aws_access_key_id=key["AccessKeyId"],
-        aws_secret_access_key=key["SecretAccessKey"],
-    )
+    return client_of_user(site.aws, "sagemaker", *statements)
 
 
 def entry_types(site: Site) -> dict[str, str]:
