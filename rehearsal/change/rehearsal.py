@@ -221,7 +221,7 @@ class ChangeRehearsal:
         with self._replayed(is_again=True) as stage:
             self._set_counts(stage)
             step_that_fails = FailingStep(stack=step.stack, logical_id=step.logical_id)
-            stage.environment.aws.fail_step(step_that_fails)
+            stage.environment.aws.tell(step_that_fails)
             attempt = _Attempt.of(stage, archive=self.archive)
             former = {node.id for node in attempt.nodes}
             return Rollback(

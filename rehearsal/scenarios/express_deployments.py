@@ -32,7 +32,7 @@ def dependency_not_ready(stage: Stage) -> Iterator[Fact]:
     """An express deployment goes on before EKS, an access policy and a file system are ready."""
     # Its file system is to be made in express mode.
     yield from _without_storage(stage)
-    stage.environment.aws.set_readiness(Readiness(descriptions=4, clusters_again=time.time()))
+    stage.environment.aws.tell(Readiness(descriptions=4, clusters_again=time.time()))
     stage.environment.kubernetes.inject(no_access_yet(times=1))
     yield succeeds("what is not ready is waited for", stage.deploy(express=True))
     yield has_status(stage, "hyperpod", "CREATE_COMPLETE")
@@ -56,7 +56,7 @@ def _lacks_storage(config: Config) -> str | None:
 def dependency_fails(stage: Stage) -> Iterator[Fact]:
     """An express deployment goes on, and then the file system fails for good."""
     yield from _without_storage(stage)
-    stage.environment.aws.set_readiness(Readiness(file_system_failure=_FAILURE))
+    stage.environment.aws.tell(Readiness(file_system_failure=_FAILURE))
     error = stage.deploy(express=True)
     yield is_refused(
         error,

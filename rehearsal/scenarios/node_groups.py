@@ -65,7 +65,7 @@ def node_group_capacity_shortage(stage: Stage) -> Iterator[Fact]:
     """EC2 has no instance left for the first EKS node group outside a reservation."""
     yield from _without_groups(stage)
     group = _groups(stage.config, _is_on_demand)[0]
-    stage.environment.aws.set_scarcity(Scarcity(instance_types=group.instance_types))
+    stage.environment.aws.tell(Scarcity(instance_types=group.instance_types))
     matching = r"capacity: Could not launch On-Demand Instances\. InsufficientInstanceCapacity"
     step = r".*Wait and deploy again, set availability_zone_id"
     yield from _fails(stage, stage.deploy(), matching=matching + step)
@@ -125,7 +125,7 @@ def spot_taken_away(stage: Stage) -> Iterator[Fact]:
             len(_names(stage, group) - before) == 1 and len(_names(stage, group)) == len(before)
         ),
     )
-    stage.environment.aws.set_scarcity(Scarcity(instance_types=group.instance_types))
+    stage.environment.aws.tell(Scarcity(instance_types=group.instance_types))
     stage.environment.node_groups.take_back(group.name)
     yield _comes(
         "the node group is DEGRADED", lambda: _described(stage, group)["status"] == _DEGRADED
@@ -135,7 +135,7 @@ def spot_taken_away(stage: Stage) -> Iterator[Fact]:
     yield Fact(check=f"EKS says: {told}", ok="UnfulfillableCapacity" in told)
     Listener(stage).look()
     yield Fact(check="no node has joined", ok=len(_names(stage, group)) == len(before) - 1)
-    stage.environment.aws.set_scarcity(Scarcity())
+    stage.environment.aws.tell(Scarcity())
     yield _comes(
         "once EC2 has one again, it joins", lambda: len(_names(stage, group)) == len(before)
     )

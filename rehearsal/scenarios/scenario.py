@@ -125,8 +125,8 @@ class Scenario:
         """Yield the checks that a plain deployment works again, whatever the scenario left."""
         stage.environment.hyperpod.faults = Faults()
         stage.environment.kubernetes.clear_faults()
-        stage.environment.aws.set_readiness(Readiness())
-        stage.environment.aws.set_scarcity(Scarcity())
+        stage.environment.aws.tell(Readiness())
+        stage.environment.aws.tell(Scarcity())
         stage.restore()
         yield succeeds("a plain deployment works afterwards", stage.deploy())
         yield all_nodes_run(stage)

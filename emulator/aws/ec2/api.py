@@ -1,11 +1,13 @@
 """Call MiniStack's EC2 actions in-process."""
 
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any, Protocol
 from xml.etree import ElementTree
+from xml.sax.saxutils import escape
 
 from emulator.aws.cloudformation.resource_type import Refused
-from emulator.aws.ministack import ec2
+from emulator.aws.ministack import Response, ec2
 
 _NAMESPACE = "{http://ec2.amazonaws.com/doc/2016-11-15/}"
 
@@ -39,3 +41,14 @@ def existing(store: SupportsGet, identifier: object, *, code: str, noun: str) ->
     if record is None:
         raise Refused(f"{code}.NotFound: The {noun} '{identifier}' does not exist")
     return record
+
+
+def members(record: Mapping[str, object]) -> str:
+    """Return what a record holds, as EC2's XML."""
+    return "".join(f"<{key}>{escape(str(value))}</{key}>" for key, value in record.items())
+
+
+def listed(action: str, name: str, records: Iterable[Mapping[str, object]]) -> Response:
+    """Return the response of an action that lists records."""
+    items = "".join(f"<item>{members(record)}</item>" for record in records)
+    return ec2.xml(HTTPStatus.OK, f"{action}Response", f"<{name}>{items}</{name}>")

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
 
+from emulator.aws.ec2 import api as ec2_api
 from emulator.aws.ec2 import own_network, zones
 from emulator.aws.ministack import (
     Query,
@@ -43,13 +43,12 @@ _OFFERED_HOURS = 24
 
 Reservation = dict[str, Any]
 
-_STORES: dict[str, Any] = {}
+_RESERVATIONS = responses.AccountRegionScopedDict()
 _SCRATCH: list[Path] = []
 
 
 def install(*, settings: Settings) -> None:
     """Let EC2 reserve capacity; on its own it answers that there is none."""
-    _STORES["reservations"] = responses.AccountRegionScopedDict()
     _SCRATCH[:] = [Path(settings.scratch)] if settings.scratch else []
     ec2.ACTION_MAP.update(
         CreateCapacityReservation=_create,
@@ -154,12 +153,11 @@ def _reservation_problem(launch: Launch, others: Iterable[Launch]) -> str | None
 
 def _members(reservation: str) -> list[Reservation]:
     """Return the reservations that an ID or the ARN of a resource group stands for."""
-    store = _STORES["reservations"]
     ids = [reservation]
     if reservation.startswith("arn:"):
         arns = resource_groups.group_members.get(reservation.rpartition("/")[2], ())
         ids = [arn.rpartition("/")[2] for arn in arns]
-    return [store[id_] for id_ in ids if id_ in store]
+    return [_RESERVATIONS[id_] for id_ in ids if id_ in _RESERVATIONS]
 
 
 def _value(query: Query, name: str, default: str = "") -> str:
@@ -184,7 +182,7 @@ def _reserved(query: Query, *, instance_type: str, count: int, zone_id: str) -> 
         "startDate": datetime.now(tz=UTC).strftime(_FORMAT),
         "reservationType": "default",
     }
-    _STORES["reservations"][id_] = reservation
+    _RESERVATIONS[id_] = reservation
     return reservation
 
 
@@ -202,43 +200,39 @@ def _create(query: Query) -> Response:
 
 
 def _cancel(query: Query) -> Response:
-    _STORES["reservations"][_value(query, "CapacityReservationId")]["state"] = "cancelled"
+    _RESERVATIONS[_value(query, "CapacityReservationId")]["state"] = "cancelled"
     return ec2.xml(HTTPStatus.OK, "CancelCapacityReservationResponse", "<return>true</return>")
 
 
 def _describe(query: Query) -> Response:
-    store = _STORES["reservations"]
     named = [values[0] for key, values in query.items() if key.startswith("CapacityReservationId.")]
-    unknown = [id_ for id_ in named if id_ not in store]
+    unknown = [id_ for id_ in named if id_ not in _RESERVATIONS]
     if unknown:
         return ec2.error(
             "InvalidCapacityReservationId.NotFound",
             f"The capacity reservation ID '{unknown[0]}' does not exist",
             HTTPStatus.BAD_REQUEST,
         )
-    found = [store[id_] for id_ in named or store]
-    items = "".join(f"<item>{_xml(each)}</item>" for each in found)
-    return ec2.xml(
-        HTTPStatus.OK,
-        "DescribeCapacityReservationsResponse",
-        f"<capacityReservationSet>{items}</capacityReservationSet>",
+    return ec2_api.listed(
+        "DescribeCapacityReservations",
+        "capacityReservationSet",
+        (_RESERVATIONS[id_] for id_ in named or _RESERVATIONS),
     )
 
 
 def _offer(query: Query) -> Response:
     """Offer a Capacity Block in each zone; the ID says of what."""
     kind, count = _value(query, "InstanceType"), _value(query, "InstanceCount")
-    items = "".join(
-        f"<item><capacityBlockOfferingId>{kind}/{count}/{id_}</capacityBlockOfferingId>"
-        f"<instanceType>{kind}</instanceType><instanceCount>{count}</instanceCount>"
-        f"<availabilityZone>{name}</availabilityZone></item>"
+    offered = (
+        {
+            "capacityBlockOfferingId": f"{kind}/{count}/{id_}",
+            "instanceType": kind,
+            "instanceCount": count,
+            "availabilityZone": name,
+        }
         for name, id_ in zones.zones(get_region()).items()
     )
-    return ec2.xml(
-        HTTPStatus.OK,
-        "DescribeCapacityBlockOfferingsResponse",
-        f"<capacityBlockOfferingSet>{items}</capacityBlockOfferingSet>",
-    )
+    return ec2_api.listed("DescribeCapacityBlockOfferings", "capacityBlockOfferingSet", offered)
 
 
 def _purchase(query: Query) -> Response:
@@ -250,9 +244,5 @@ def _purchase(query: Query) -> Response:
 
 
 def _answer(action: str, made: Reservation) -> Response:
-    body = f"<capacityReservation>{_xml(made)}</capacityReservation>"
+    body = f"<capacityReservation>{ec2_api.members(made)}</capacityReservation>"
     return ec2.xml(HTTPStatus.OK, f"{action}Response", body)
-
-
-def _xml(members: Reservation) -> str:
-    return "".join(f"<{key}>{escape(str(value))}</{key}>" for key, value in members.items())

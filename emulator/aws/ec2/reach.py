@@ -45,7 +45,7 @@ def host_of(service: str) -> str:
     return f"{service}.{get_region()}.amazonaws.com"
 
 
-_HTTPS = 443
+HTTPS = 443
 _Rule = Mapping[str, Any]
 
 
@@ -118,23 +118,24 @@ def _lets_through(
 ) -> bool:
     """Say whether a rule lets HTTPS through from or to one of the groups, or all of the blocks."""
     return any(
-        _is_https(rule)
+        covers(rule, HTTPS)
         and (
             any(pair.get("GroupId") in to for pair in rule.get("UserIdGroupPairs", ()))
-            or any(_covers(each["CidrIp"], addresses) for each in rule.get("IpRanges", ()))
+            or any(_holds(each["CidrIp"], addresses) for each in rule.get("IpRanges", ()))
         )
         for rule in rules
     )
 
 
-def _is_https(rule: _Rule) -> bool:
+def covers(rule: _Rule, port: int) -> bool:
+    """Say whether a rule of a security group is about a port of TCP."""
     if str(rule["IpProtocol"]) == "-1":
         return True
     first, last = int(rule.get("FromPort", 0)), int(rule.get("ToPort", 0))
-    return rule["IpProtocol"] == "tcp" and first <= _HTTPS <= last
+    return bool(rule["IpProtocol"] == "tcp" and first <= port <= last)
 
 
-def _covers(block: str, addresses: tuple[str, ...]) -> bool:
+def _holds(block: str, addresses: tuple[str, ...]) -> bool:
     """Say whether a block holds all addresses; those of the world when none are given."""
     outer = ipaddress.IPv4Network(block)
     inner = [ipaddress.IPv4Network(each) for each in addresses or (ANYWHERE,)]

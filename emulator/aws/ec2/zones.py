@@ -7,9 +7,9 @@ https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypeO
 import re
 from collections.abc import Iterator
 from functools import partial
-from http import HTTPStatus
 from typing import Any
 
+from emulator.aws.ec2 import api as ec2_api
 from emulator.aws.ministack import Query, Response, ec2, get_region, iam_actions
 from emulator.aws.settings import Settings
 
@@ -43,20 +43,22 @@ def zone_id(name: str) -> str:
     return zones(name[:-1]).get(name, "")
 
 
-def _describe(_query: dict[str, Any]) -> Response:
+def _describe(_query: Query) -> Response:
     region = get_region()
-    items = "".join(
-        f"<item><zoneName>{name}</zoneName><zoneState>available</zoneState>"
-        f"<regionName>{region}</regionName><zoneId>{id_}</zoneId>"
-        f"<groupName>{region}-zg-1</groupName><networkBorderGroup>{region}</networkBorderGroup>"
-        "<optInStatus>opt-in-not-required</optInStatus><zoneType>availability-zone</zoneType></item>"
+    described = (
+        {
+            "zoneName": name,
+            "zoneState": "available",
+            "regionName": region,
+            "zoneId": id_,
+            "groupName": f"{region}-zg-1",
+            "networkBorderGroup": region,
+            "optInStatus": "opt-in-not-required",
+            "zoneType": "availability-zone",
+        }
         for name, id_ in zones(region).items()
     )
-    return ec2.xml(
-        200,
-        "DescribeAvailabilityZonesResponse",
-        f"<availabilityZoneInfo>{items}</availabilityZoneInfo>",
-    )
+    return ec2_api.listed("DescribeAvailabilityZones", "availabilityZoneInfo", described)
 
 
 def install_availability_zones() -> None:
@@ -74,17 +76,12 @@ WITHOUT_ACCELERATORS = frozenset({"usw2-az3", "use1-az3"})
 def _describe_offerings(known: frozenset[str], query: Query) -> Response:
     wanted = set(ec2.parse_filters(query).get("instance-type", known))
     kind = query.get("LocationType", ["region"])[0]
-    items = "".join(
-        f"<item><instanceType>{name}</instanceType><locationType>{kind}</locationType>"
-        f"<location>{location}</location></item>"
+    offerings = (
+        {"instanceType": name, "locationType": kind, "location": location}
         for name in sorted(wanted & known)
         for location in _locations(name, kind)
     )
-    return ec2.xml(
-        HTTPStatus.OK,
-        "DescribeInstanceTypeOfferingsResponse",
-        f"<instanceTypeOfferingSet>{items}</instanceTypeOfferingSet>",
-    )
+    return ec2_api.listed("DescribeInstanceTypeOfferings", "instanceTypeOfferingSet", offerings)
 
 
 def _locations(instance_type: str, kind: str) -> Iterator[str]:

@@ -4,10 +4,11 @@ Source: FSx User Guide and the FSx API model (`CreateFileSystemLustreConfigurati
 https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Refused
+from emulator.aws.ec2.reach import covers
 
 Properties = Mapping[str, Any]
 
@@ -238,14 +239,9 @@ def require_nfs_traffic(groups: Iterable[Group]) -> None:
     members = list(groups)
     group_ids = {group["GroupId"] for group in members}
     rules = [rule for group in members for rule in group["IpPermissions"]]
-    for port in _closed(rules, group_ids):
-        raise Refused(f"InvalidNetworkSettings: no rule permits NFS on TCP port {port}.")
-
-
-def _closed(rules: list[dict[str, Any]], group_ids: set[str]) -> Iterator[int]:
     for port in _NFS_PORTS:
         if not any(_covers(rule, port, group_ids) for rule in rules):
-            yield port
+            raise Refused(f"InvalidNetworkSettings: no rule permits NFS on TCP port {port}.")
 
 
 def _is_of_members(rule: dict[str, Any], group_ids: set[str]) -> bool:
@@ -253,11 +249,7 @@ def _is_of_members(rule: dict[str, Any], group_ids: set[str]) -> bool:
 
 
 def _covers(rule: dict[str, Any], port: int, group_ids: set[str]) -> bool:
-    if rule["IpProtocol"] not in ("-1", "tcp"):
-        return False
-    if rule["IpProtocol"] == "tcp" and not rule.get("FromPort", 0) <= port <= rule.get("ToPort", 0):
-        return False
-    return bool(_peers(rule) & group_ids or rule.get("IpRanges"))
+    return covers(rule, port) and bool(_peers(rule) & group_ids or rule.get("IpRanges"))
 
 
 def _peers(rule: dict[str, Any]) -> set[str]:

@@ -264,7 +264,7 @@ def test_a_rollback_that_is_predicted_is_what_happens(
     assert rollback is not None
 
     step = FailingStep(stack=rollback.step.stack, logical_id=rollback.step.logical_id)
-    stage.environment.aws.fail_step(step)
+    stage.environment.aws.tell(step)
     found, ends, error = done(stage, changed, archive)
 
     assert "Internal failure, which is rehearsed" in error

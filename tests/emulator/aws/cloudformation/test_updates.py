@@ -94,7 +94,7 @@ def test_the_old_resource_survives_until_every_update_succeeded(aws: LocalAws) -
 def test_a_step_fails_once_if_it_is_to(aws: LocalAws) -> None:
     outputs = {"Id": {"Ref": "Vpc"}}
     stack = deploy(aws, VPC, outputs)
-    aws.fail_step(FailingStep(stack=stack.name, logical_id="Endpoint"))
+    aws.tell(FailingStep(stack=stack.name, logical_id="Endpoint"))
 
     with pytest.raises(StackFailedError, match="Internal failure, which is rehearsed"):
         deploy(aws, endpoint("s3"), outputs, stack=stack.name)
