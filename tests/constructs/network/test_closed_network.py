@@ -157,51 +157,6 @@ def test_a_policy_lets_through_what_its_service_is_for_from_this_account(
         }
 
 
-@pytest.mark.parametrize(
-    ("observability", "services"),
-    [
-        ({"cloudwatch": {}}, set()),
-        ({"prometheus": {}, "grafana": {"kind": "in_cluster"}}, {"aps-workspaces"}),
-        (
-            {"prometheus": {}, "grafana": {"kind": "managed"}},
-            {"aps-workspaces", "grafana-workspace"},
-        ),
-    ],
-)
-def test_what_observes_a_cluster_has_its_endpoints(
-    observability: dict[str, Any], services: set[str]
-) -> None:
-    document = {"network": {"closed": True}, "eks": {"endpoint_access": "private"}}
-    found, without = (
-        {each.name for each in configured({**document, **more}).endpoint_services}
-        for more in ({"observability": observability}, {})
-    )
-
-    assert found - without == services
-    # Agents send to these, as nodes do.
-    assert {"logs", "monitoring", "ec2", "eks-auth"} <= without
-
-
-@pytest.mark.parametrize(
-    ("more", "services"),
-    [
-        ({}, set()),
-        ({"observability": {"cloudwatch": {}}}, {"logs", "monitoring"}),
-        ({"workloads": {}}, {"logs"}),
-        ({"workloads": {"build_in_network": False}}, set()),
-    ],
-)
-def test_cloudwatch_has_endpoints_where_something_writes_to_it(
-    more: dict[str, Any], services: set[str]
-) -> None:
-    group = {"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1}
-    closed = {"network": {"closed": True}, "eks": {"endpoint_access": "private"}}
-    config = configured({**closed, "cluster": None, "node_groups": [group], **more})
-
-    found = {each.name for each in config.endpoint_services}
-    assert found & {"logs", "monitoring"} == services
-
-
 def test_s3_serves_this_account_and_reads_from_aws(seen: TemplateView) -> None:
     own, *others = policies(seen)["s3"]
 
@@ -260,14 +215,48 @@ def test_a_zone_without_eks_subnets_has_one_endpoint_too(stack: cdk.Stack) -> No
     assert network.endpoint_subnets == network.node_subnets.subnets[:1]
 
 
+_IN_CLUSTER, _MANAGED = ({"kind": kind} for kind in ("in_cluster", "managed"))
+
+
 @pytest.mark.parametrize(
     ("changes", "expected", "lost"),
     [
-        ({}, {"sagemaker.api", "ssm"}, {"autoscaling"}),
+        (
+            {},
+            # Agents that observe send to some of these, as nodes do.
+            {"sagemaker.api", "ssm", "logs", "monitoring", "ec2", "eks-auth"},
+            {"autoscaling", "aps-workspaces", "grafana-workspace"},
+        ),
+        (
+            {"observability": {"cloudwatch": {}}},
+            {"logs", "monitoring"},
+            {"aps-workspaces", "grafana-workspace"},
+        ),
+        (
+            {"observability": {"prometheus": {}, "grafana": _IN_CLUSTER}},
+            {"aps-workspaces"},
+            {"grafana-workspace"},
+        ),
+        (
+            {"observability": {"prometheus": {}, "grafana": _MANAGED}},
+            {"aps-workspaces", "grafana-workspace"},
+            set(),
+        ),
         (
             {"cluster": None, "operators": {"cluster_autoscaler": True}},
             {"autoscaling", "ec2", "ecr.api", "eks", "eks-auth", "sts"},
-            {"sagemaker.api", "ssm", "ssmmessages", "ec2messages"},
+            {"sagemaker.api", "ssm", "ssmmessages", "ec2messages", "logs", "monitoring"},
+        ),
+        (
+            {"cluster": None, "observability": {"cloudwatch": {}}},
+            {"logs", "monitoring"},
+            {"sagemaker.api"},
+        ),
+        ({"cluster": None, "workloads": {}}, {"logs"}, {"monitoring"}),
+        (
+            {"cluster": None, "workloads": {"build_in_network": False}},
+            set(),
+            {"logs", "monitoring"},
         ),
     ],
 )
@@ -275,7 +264,8 @@ def test_what_a_deployment_calls_has_endpoints(
     *, changes: dict[str, Any], expected: set[str], lost: set[str]
 ) -> None:
     nodes = [{"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1}]
-    config = configured({"node_groups": nodes, **changes})
+    closed = {"network": {"closed": True}, "eks": {"endpoint_access": "private"}}
+    config = configured({**closed, "node_groups": nodes, **changes})
     names = {service.name for service in config.endpoint_services}
     assert expected <= names
     assert not lost & names
