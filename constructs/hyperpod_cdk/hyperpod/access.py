@@ -1,6 +1,7 @@
 """Permissions to create, change and delete a HyperPod cluster."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from aws_cdk import Aws, Stack
 from aws_cdk import aws_iam as iam
@@ -35,12 +36,11 @@ def volume_key_statements(scope: Construct, key_ids: Iterable[str]) -> list[iam.
         return []
     service = f"sagemaker.{Stack.of(scope).region}.{Aws.URL_SUFFIX}"
     through_sagemaker = {"StringEquals": {"kms:ViaService": service}}
+    add = partial(statement, scope, added_by="a KMS key of a volume, or `encryption.node_volumes`")
     return [
-        statement(
-            scope,
+        add(
             sid="GrantVolumeKeys",
             why="EBS encrypts volumes, through SageMaker alone.",
-            added_by="a KMS key of a volume, or `encryption.node_volumes`",
             actions=["kms:CreateGrant"],
             resources=keys,
             conditions={
@@ -49,11 +49,9 @@ def volume_key_statements(scope: Construct, key_ids: Iterable[str]) -> list[iam.
                 "ForAllValues:StringEquals": {"kms:GrantOperations": _GRANT_OPERATIONS},
             },
         ),
-        statement(
-            scope,
+        add(
             sid="DescribeVolumeKeys",
             why="EBS looks the key up, through SageMaker alone.",
-            added_by="a KMS key of a volume, or `encryption.node_volumes`",
             actions=["kms:DescribeKey"],
             resources=keys,
             conditions=through_sagemaker,
@@ -89,9 +87,9 @@ def hyperpod_access(
     scales it with its `role_arn`. Rights on the EKS cluster are `ProvisionerAccess`'s.
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
     """
+    add = partial(statement, scope)
     return [
-        statement(
-            scope,
+        add(
             sid="DescribeCluster",
             why=(
                 "It asks what became of the HyperPod cluster, and whose it is. The ARN of a "
@@ -107,8 +105,7 @@ def hyperpod_access(
             ],
             resources=[any_hyperpod_cluster(scope)],
         ),
-        statement(
-            scope,
+        add(
             sid="ManageCluster",
             why=(
                 "It creates, updates and deletes the HyperPod cluster, and none that is tagged "
@@ -134,16 +131,14 @@ def hyperpod_access(
                 }
             },
         ),
-        statement(
-            scope,
+        add(
             sid="PassExecutionRole",
             why="It hands the nodes' roles to HyperPod, and to no other service.",
             actions=["iam:PassRole"],
             resources=list(execution_role_arns),
             conditions={"StringEquals": {"iam:PassedToService": _SAGEMAKER}},
         ),
-        statement(
-            scope,
+        add(
             sid="FirstUseOfHyperPod",
             why="The first cluster of an account makes HyperPod's service-linked role.",
             actions=["iam:CreateServiceLinkedRole"],
@@ -154,8 +149,7 @@ def hyperpod_access(
         *_use_training_plans(scope, cluster),
         *_share_images(scope, cluster),
         *volume_key_statements(scope, cluster.volume_key_ids),
-        statement(
-            scope,
+        add(
             sid="FindTaskGovernance",
             why=(
                 "It names the quotas and policies that keep a cluster from being deleted. AWS "
@@ -231,29 +225,24 @@ def _share_images(scope: Construct, cluster: ClusterConfig) -> list[iam.PolicySt
     images = cluster.custom_image_ids
     if not images:
         return []
+    add = partial(statement, scope, added_by="an AMI of your own")
     # https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-custom-ami-cluster-management.html
     return [
-        statement(
-            scope,
+        add(
             sid="FindImages",
             why="HyperPod looks the AMI up.",
-            added_by="an AMI of your own",
             actions=["ec2:DescribeImages", "ec2:DescribeSnapshots"],
             resources=["*"],
         ),
-        statement(
-            scope,
+        add(
             sid="ShareImages",
             why="HyperPod shares the AMI with its own account.",
-            added_by="an AMI of your own",
             actions=["ec2:ModifyImageAttribute"],
             resources=[_arn(scope, "ec2", "image", image, account="") for image in images],
         ),
-        statement(
-            scope,
+        add(
             sid="ShareSnapshots",
             why="The same, for the AMI's snapshot.",
-            added_by="an AMI of your own",
             actions=["ec2:ModifySnapshotAttribute"],
             resources=[_any_snapshot(scope)],
         ),

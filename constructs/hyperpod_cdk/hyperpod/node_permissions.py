@@ -1,6 +1,7 @@
 """What nodes may do: the statements of their role's policy."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from aws_cdk import Aws, Fn, Stack
 from aws_cdk import aws_iam as iam
@@ -20,42 +21,35 @@ def data_bucket_statements(
     scope: Construct, buckets: Sequence[DataBucketConfig]
 ) -> Iterator[iam.PolicyStatement]:
     """Yield the rights to read the buckets; none without one."""
+    add = partial(statement, scope, added_by="`cluster.data_buckets`")
     whole = [_data_bucket_arn(bucket) for bucket in buckets if bucket.prefix is None]
     if whole:
-        yield statement(
-            scope,
+        yield add(
             sid="ListDataBuckets",
             why="A node finds data in the buckets of `cluster.data_buckets`.",
-            added_by="`cluster.data_buckets`",
             actions=["s3:ListBucket"],
             resources=whole,
         )
     for number, bucket in enumerate(each for each in buckets if each.prefix is not None):
-        yield statement(
-            scope,
+        yield add(
             sid=f"ListDataPrefix{number}",
             why="A node finds data below a prefix of `cluster.data_buckets`.",
-            added_by="`cluster.data_buckets`",
             actions=["s3:ListBucket"],
             resources=[_data_bucket_arn(bucket)],
             conditions={"StringLike": {"s3:prefix": [bucket.prefix, f"{bucket.prefix}/*"]}},
         )
     if buckets:
-        yield statement(
-            scope,
+        yield add(
             sid="ReadData",
             why="A node reads the data of `cluster.data_buckets`.",
-            added_by="`cluster.data_buckets`",
             actions=["s3:GetObject"],
             resources=[_objects(bucket) for bucket in buckets],
         )
     keys = dict.fromkeys(each.kms_key_arn for each in buckets if each.kms_key_arn is not None)
     if keys:
-        yield statement(
-            scope,
+        yield add(
             sid="DecryptData",
             why="A node reads data that a key of yours encrypts, through S3 alone.",
-            added_by="`cluster.data_buckets`",
             actions=["kms:Decrypt"],
             resources=list(keys),
             # Any region: a bucket and its key may be in another one than the nodes.
@@ -87,29 +81,25 @@ def need_statements(
     scope: Construct, groups: Sequence[NodeGroupConfig]
 ) -> Iterator[iam.PolicyStatement]:
     """Yield the rights for what the groups name, but for subnets and security groups."""
+    add = partial(statement, scope, added_by="`lifecycle.source_s3_uri`")
     uris = _lifecycle_s3_uris(groups)
     if uris:
-        yield statement(
-            scope,
+        yield add(
             sid="ListOtherScripts",
             why="A node finds scripts of your own.",
-            added_by="`lifecycle.source_s3_uri`",
             actions=["s3:ListBucket"],
             resources=list(dict.fromkeys(map(_script_bucket_arn, uris))),
         )
-        yield statement(
-            scope,
+        yield add(
             sid="ReadOtherScripts",
             why="A node reads them, under their prefix.",
-            added_by="`lifecycle.source_s3_uri`",
             actions=["s3:GetObject"],
             resources=_script_arns(uris),
         )
     if any(group.rolls_back_on_alarms for group in groups):
         # On named alarms alone, CloudWatch would hide composite ones.
         # https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html
-        yield statement(
-            scope,
+        yield add(
             sid="ReadRollbackAlarms",
             why="HyperPod watches alarms during an update.",
             added_by="`rollback_alarms`",
@@ -223,17 +213,16 @@ def network_statements(
     group_ids: Sequence[str],
 ) -> list[iam.PolicyStatement]:
     """Return what nodes may do with network interfaces in these subnets, with these groups."""
+    add = partial(statement, scope)
     interfaces = ec2_arn(scope, "network-interface", "*")
-    attach = statement(
-        scope,
+    attach = add(
         sid="AttachNetworkInterfaces",
         why=f"{use.user} asks HyperPod for further network interfaces.",
         # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AttachClusterNodeNetworkInterface.html
         actions=["sagemaker:AttachClusterNodeNetworkInterface"],
         resources=[any_hyperpod_cluster(scope)],
     )
-    detach = statement(
-        scope,
+    detach = add(
         sid="DetachNetworkInterfaces",
         why=(
             "The same, for an instance that HyperPod keeps in an account of the service, which "
@@ -244,8 +233,7 @@ def network_statements(
         conditions={"StringEquals": {"ec2:Region": Aws.REGION}},
     )
     return [
-        statement(
-            scope,
+        add(
             sid="ManageNetworkInterfaces",
             why=(
                 f"{use.user} {use.why}, in the VPC of the deployment, its node subnets and its "
@@ -264,15 +252,13 @@ def network_statements(
         ),
         *([detach] if use.of_service else []),
         *([attach] if use.attaches else []),
-        statement(
-            scope,
+        add(
             sid="TagNetworkInterfaces",
             why=f"{use.user} marks the network interfaces it makes.",
             actions=["ec2:CreateTags"],
             resources=[interfaces],
         ),
-        statement(
-            scope,
+        add(
             sid="DescribeNetwork",
             why=(
                 f"{use.user}, the login to ECR and Lustre over EFA look up what is there. AWS "

@@ -1,5 +1,6 @@
 """The Cluster Autoscaler: what it may do, what it runs as, and the sizes that it leaves."""
 
+from functools import partial
 from typing import Final
 
 from aws_cdk import Stack, Token
@@ -149,7 +150,8 @@ class ClusterAutoscaler(Construct):
 
     def _allow(self, role: iam.Role, *, cluster_name: str) -> None:
         """Allow what the autoscaler calls, and changes of groups of the EKS cluster alone."""
-        stack, switch = Stack.of(self), "`operators.cluster_autoscaler`"
+        stack = Stack.of(self)
+        add = partial(statement, self, added_by="`operators.cluster_autoscaler`")
         groups = stack.format_arn(
             service="autoscaling", resource="autoScalingGroup", resource_name="*"
         )
@@ -161,11 +163,9 @@ class ClusterAutoscaler(Construct):
             "Policy",
             role=role,
             statements=[
-                statement(
-                    self,
+                add(
                     sid="ScaleNodeGroups",
                     why="It adds nodes, and ends those on which nothing runs.",
-                    added_by=switch,
                     actions=[
                         "autoscaling:SetDesiredCapacity",
                         "autoscaling:TerminateInstanceInAutoScalingGroup",
@@ -173,11 +173,9 @@ class ClusterAutoscaler(Construct):
                     resources=[groups],
                     conditions={"StringEquals": {"aws:ResourceTag/eks:cluster-name": cluster_name}},
                 ),
-                statement(
-                    self,
+                add(
                     sid="FindNodeGroups",
                     why="It finds the groups and what their nodes are like. AWS takes no resource.",
-                    added_by=switch,
                     actions=[
                         "autoscaling:DescribeAutoScalingGroups",
                         "autoscaling:DescribeAutoScalingInstances",
@@ -191,11 +189,9 @@ class ClusterAutoscaler(Construct):
                     ],
                     resources=["*"],
                 ),
-                statement(
-                    self,
+                add(
                     sid="LookAtNodeGroups",
                     why="Labels, taints and tags of a group without nodes.",
-                    added_by=switch,
                     actions=["eks:DescribeNodegroup"],
                     resources=[node_groups],
                 ),

@@ -9,6 +9,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deploym
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from aws_cdk import Aws, Fn, RemovalPolicy, Stack
@@ -217,11 +218,10 @@ class ClusterArnParameter(Construct):
 
 def _keda_statements(scope: Construct) -> Iterator[iam.PolicyStatement]:
     workspaces = Stack.of(scope).format_arn(service="aps", resource="workspace", resource_name="*")
-    yield statement(
-        scope,
+    add = partial(statement, scope, added_by=SWITCH)
+    yield add(
         sid="ReadMetrics",
         why="KEDA scales an endpoint by metrics of CloudWatch.",
-        added_by=SWITCH,
         actions=[
             "cloudwatch:GetMetricData",
             "cloudwatch:GetMetricStatistics",
@@ -229,11 +229,9 @@ def _keda_statements(scope: Construct) -> Iterator[iam.PolicyStatement]:
         ],
         resources=["*"],
     )
-    yield statement(
-        scope,
+    yield add(
         sid="QueryPrometheus",
         why="KEDA scales an endpoint by metrics of a workspace of Prometheus, which it names.",
-        added_by=SWITCH,
         actions=[
             "aps:GetLabels",
             "aps:GetMetricMetadata",

@@ -1,6 +1,7 @@
 """The roles that pods of SageMaker Spaces and of CSI drivers have by EKS Pod Identity."""
 
 from collections.abc import Sequence
+from functools import partial
 
 from aws_cdk import Aws, Stack
 from aws_cdk import aws_eks_v2 as eks
@@ -67,28 +68,24 @@ class VolumesRole(Construct):
         clusters = Stack.of(self).format_arn(
             service="sagemaker", resource="cluster", resource_name="*"
         )
-        switch = "`operators.ebs_csi_driver`"
+        add = partial(statement, self, added_by="`operators.ebs_csi_driver`")
         inline_policy(
             self,
             "Policy",
             role=role,
             statements=[
-                statement(
-                    self,
+                add(
                     sid="AttachVolumes",
                     why="HyperPod attaches volumes of claims to its nodes, and takes them off.",
-                    added_by=switch,
                     actions=[
                         "sagemaker:AttachClusterNodeVolume",
                         "sagemaker:DetachClusterNodeVolume",
                     ],
                     resources=[clusters],
                 ),
-                statement(
-                    self,
+                add(
                     sid="DescribeCluster",
                     why="HyperPod looks at the EKS cluster on behalf of who attaches a volume.",
-                    added_by=switch,
                     actions=["eks:DescribeCluster"],
                     resources=[cluster.cluster_arn],
                 ),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from aws_cdk import Aws, CfnResource, Duration, RemovalPolicy
@@ -307,24 +308,20 @@ def accounting_statements(
 
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html
     """
-    added_by = "`cluster.slurm.accounting`"
+    add = partial(statement, scope, added_by="`cluster.slurm.accounting`")
     statements = [
-        statement(
-            scope,
+        add(
             sid="ReadAccountingSecret",
             why="The controller reads the user and the password of the accounting database.",
-            added_by=added_by,
             actions=["secretsmanager:GetSecretValue"],
             resources=[database.secret_arn],
         )
     ]
     if database.secret_key_arn is not None:
         statements.append(
-            statement(
-                scope,
+            add(
                 sid="DecryptAccountingSecret",
                 why="A key of yours encrypts that secret, which is read through Secrets Manager.",
-                added_by=added_by,
                 actions=["kms:Decrypt"],
                 resources=[database.secret_key_arn],
                 conditions={
