@@ -27,8 +27,11 @@ class PodRole(Construct):
         description: str,
     ) -> None:
         super().__init__(scope, construct_id)
+        # https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html
+        own = {"aws:SourceAccount": Aws.ACCOUNT_ID, "aws:SourceArn": cluster.cluster_arn}
+        pods = iam.ServicePrincipal("pods.eks.amazonaws.com", conditions={"StringEquals": own})
         self.role = iam.Role(
-            self, "Role", description=description, assumed_by=pods_principal(cluster)
+            self, "Role", description=description, assumed_by=iam.SessionTagsPrincipal(pods)
         )
         # L1: the L2 service account would be made in addition to that of an add-on.
         eks.CfnPodIdentityAssociation(
@@ -39,13 +42,3 @@ class PodRole(Construct):
             service_account=service_account,
             role_arn=self.role.role_arn,
         )
-
-
-def pods_principal(cluster: eks.ICluster) -> iam.IPrincipal:
-    """Return EKS Pod Identity, as the pods of one EKS cluster get roles by it.
-
-    https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html
-    """
-    condition = {"aws:SourceAccount": Aws.ACCOUNT_ID, "aws:SourceArn": cluster.cluster_arn}
-    service = iam.ServicePrincipal("pods.eks.amazonaws.com", conditions={"StringEquals": condition})
-    return iam.SessionTagsPrincipal(service)

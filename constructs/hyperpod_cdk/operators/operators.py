@@ -3,11 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from aws_cdk import aws_eks_v2 as eks
-from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.eks.addons import add_addons
-from hyperpod_cdk.eks.pod_identity import pods_principal
+from hyperpod_cdk.eks.pod_identity import PodRole
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.facts.operator_addons import (
     EBS_CSI_DRIVER,
@@ -96,7 +95,7 @@ class Operators(Construct):
                     dependencies.add_dependency(made[addons[needed].name])
 
 
-class TrainingOperatorRole(Construct):
+class TrainingOperatorRole(PodRole):
     """The role of the HyperPod training operator, by EKS Pod Identity.
 
     It looks at nodes of HyperPod clusters with the tag `SageMaker: "true"`.
@@ -109,23 +108,15 @@ class TrainingOperatorRole(Construct):
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, cluster: eks.ICluster) -> None:
-        super().__init__(scope, construct_id)
-        self.role = iam.Role(
-            self,
-            "Role",
-            description="Looks at the nodes of training jobs",
-            assumed_by=pods_principal(cluster),
-        )
-        attach_managed_policy(self.role, _MANAGED_POLICY, whose="the training operator's")
-        # L1: the L2 service account would be made in addition to that of the add-on.
-        eks.CfnPodIdentityAssociation(
-            self,
-            "Association",
-            cluster_name=cluster.cluster_name,
+        super().__init__(
+            scope,
+            construct_id,
+            cluster=cluster,
             namespace=_NAMESPACE,
             service_account=_SERVICE_ACCOUNT,
-            role_arn=self.role.role_arn,
+            description="Looks at the nodes of training jobs",
         )
+        attach_managed_policy(self.role, _MANAGED_POLICY, whose="the training operator's")
 
 
 _ROLES: Mapping[str, type[TrainingOperatorRole | VolumesRole | SpacesRole]] = {
