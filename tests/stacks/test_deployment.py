@@ -67,26 +67,6 @@ def test_both_families_of_outputs_have_the_same_values(default_config: Config, v
     }
 
 
-@pytest.mark.parametrize(
-    ("output", "resource_type", "attribute"),
-    [
-        ("EKSClusterName", "AWS::EKS::Cluster", None),
-        ("EKSClusterArn", "AWS::EKS::Cluster", "Arn"),
-        ("VpcId", "AWS::EC2::VPC", None),
-        ("SecurityGroupId", "AWS::EC2::SecurityGroup", "GroupId"),
-    ],
-)
-def test_outputs_name_the_right_resources(
-    default_config: Config, view: View, output: str, resource_type: str, attribute: str | None
-) -> None:
-    seen = view(default_config, "ml-platform")
-    name = seen.id(resource_type)
-
-    assert seen.outputs[output]["Value"] == (
-        {"Ref": name} if attribute is None else {"Fn::GetAtt": [name, attribute]}
-    )
-
-
 def test_all_hyperpod_subnets_are_listed(configure: Configure, view: View) -> None:
     seen = view(configure({"network": TWO_SUBNETS}), "ml-platform")
     first, second = (
@@ -186,17 +166,6 @@ def test_without_a_region_the_templates_name_none(configure: Configure, assemble
 
     assert assembly.artifact("ml-platform")["environment"] == "aws://unknown-account/unknown-region"
     assert not [name for name, text in assembly.texts().items() if "us-west-2" in text]
-
-
-def test_tags_reach_resources_and_the_cluster(configure: Configure, assemble: Assemble) -> None:
-    templates = assemble(configure({"tags": {"team": "research"}})).templates()
-    tag = {"Key": "team", "Value": "research"}
-
-    assert tag in TemplateView(templates["ml-platform"]).one("AWS::EC2::VPC")["Tags"]
-    assert tag in TemplateView(templates["ml-storage"]).one("AWS::FSx::FileSystem")["Tags"]
-    hyperpod = TemplateView(templates["ml-hyperpod"])
-    request = hyperpod.text(hyperpod.one("Custom::HyperPodCluster")["Request"])
-    assert '"Tags":[{"Key":"team","Value":"research"}]' in request
 
 
 @pytest.mark.parametrize(

@@ -53,12 +53,6 @@ def test_a_role_of_ones_own_is_used_instead(view: TemplateView) -> None:
     assert view.ids(ROLE) == []
 
 
-@pytest.mark.parametrize("changes", [{}])
-def test_without_scaling_there_is_no_role(view: TemplateView) -> None:
-    assert not {"AutoScaling", "ClusterRole"} & request(view).keys()
-    assert view.ids(ROLE) == []
-
-
 @pytest.mark.parametrize("changes", [in_zone("usw2-az1")])
 def test_the_zone_of_a_group_is_that_of_its_subnet(
     assemble: Assemble, config: Config, view: TemplateView

@@ -146,12 +146,6 @@ def test_it_is_as_reviewed(assembly: Assembly, snapshot: SnapshotAssertion) -> N
     assert json.loads(text) == snapshot(extension_class=ShortJson)
 
 
-def test_executions_wait_for_each_other(assembly: Assembly) -> None:
-    (pipeline,) = resources(assembly, "AWS::CodePipeline::Pipeline")
-
-    assert (pipeline["PipelineType"], pipeline["ExecutionMode"]) == ("V2", "QUEUED")
-
-
 def test_the_platform_goes_first_then_all_else_side_by_side(assembly: Assembly) -> None:
     prod = definition(assembly).stages[-1]
 
@@ -321,17 +315,6 @@ def test_buckets_of_other_regions_are_no_less(assembly: Assembly) -> None:
 SENDING = {"codepipeline.amazonaws.com", "codestar-notifications.amazonaws.com"}
 
 
-def test_failures_and_waiting_approvals_are_told(assembly: Assembly) -> None:
-    (rule,) = resources(assembly, "AWS::CodeStarNotifications::NotificationRule")
-    (subscription,) = resources(assembly, "AWS::SNS::Subscription")
-
-    assert rule["EventTypeIds"] == [
-        "codepipeline-pipeline-pipeline-execution-failed",
-        "codepipeline-pipeline-manual-approval-needed",
-    ]
-    assert subscription["Endpoint"] == "ml-platform@example.com"
-
-
 def test_services_send_and_deploy_for_this_account_alone(assembly: Assembly) -> None:
     policies = [
         *(role["AssumeRolePolicyDocument"] for role in resources(assembly, "AWS::IAM::Role")),
@@ -349,14 +332,6 @@ def test_services_send_and_deploy_for_this_account_alone(assembly: Assembly) -> 
 
     assert {service for service, _ in allowed} == SENDING
     assert all(condition == own for _, condition in allowed), allowed
-
-
-def test_logs_of_builds_expire(assembly: Assembly) -> None:
-    (group,) = resources(assembly, "AWS::Logs::LogGroup")
-    projects = resources(assembly, "AWS::CodeBuild::Project")
-
-    assert group["RetentionInDays"] == 90
-    assert all(project["LogsConfig"]["CloudWatchLogs"]["GroupName"] for project in projects)
 
 
 def test_nothing_is_looked_up(assembly: Assembly) -> None:

@@ -29,6 +29,7 @@ def editors(*principals: str, of: Sequence[str], training_jobs: bool = True) -> 
 @pytest.mark.parametrize(
     ("eks", "expected"),
     [
+        pytest.param({}, {}, id="nobody"),
         pytest.param({"admins": [ANN]}, {ANN: {ADMIN: None}}, id="admin"),
         pytest.param({"viewers": [ANN]}, {ANN: {VIEW: None}}, id="viewer"),
         pytest.param(

@@ -153,12 +153,6 @@ def test_addons_need_no_node(stack: cdk.Stack, surroundings: dict[str, Any], vie
     assert sorted(names) == ["eks-pod-identity-agent", "kube-proxy", "vpc-cni"]
 
 
-def test_no_admins_by_default(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
-    EksCluster(stack, "Eks", **surroundings, eks=EksConfig())
-
-    assert not view().ids(ENTRY)
-
-
 def test_secrets_key(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
     arn = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
     EksCluster(stack, "Eks", **surroundings, eks=EksConfig(secrets_kms_key_arn=arn))

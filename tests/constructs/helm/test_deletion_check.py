@@ -40,13 +40,3 @@ def test_properties(
     assert properties["ClusterName"] == "eks"
     assert properties["Releases"] == '["training/deps"]'
     assert properties["DeleteUserObjects"] == written
-
-
-def test_it_is_deleted_before_what_it_guards(
-    stack: cdk.Stack, arguments: dict[str, Any], view: View
-) -> None:
-    DeletionCheck(stack, "Check", **arguments)
-
-    seen = view()
-
-    assert seen.id("Custom::HelmRelease") in seen.dependencies(seen.id(CHECK))

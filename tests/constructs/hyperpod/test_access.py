@@ -6,11 +6,9 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
 
-from hyperpod_cdk import ClusterConfig, EbsVolumeConfig, InstanceGroupConfig, LifecycleConfig
+from hyperpod_cdk import ClusterConfig
 from hyperpod_cdk.hyperpod.access import access_acknowledgments, hyperpod_access
-from hyperpod_cdk.hyperpod.node_permissions import need_statements
 from hyperpod_cdk.synthesis.reasons import wildcard_nag_id
 from hyperpod_shared.owner import Owner
 from tests.constructs.conftest import View
@@ -157,49 +155,4 @@ def test_every_wildcard_is_acknowledged_and_nothing_else(
     assert access_acknowledgments(stack, named).keys() == {
         wildcard_nag_id(stack, resource.replace("<AWS::AccountId>", cdk.Aws.ACCOUNT_ID))
         for resource in wild
-    }
-
-
-def resources_by_sid(stack: cdk.Stack, **fields: Any) -> dict[str, object]:
-    """Return the resources of each statement by its Sid."""
-    group = InstanceGroupConfig(
-        name="g", instance_type="ml.m5.large", instance_count=1, volume_size_gib=None, **fields
-    )
-    found = [stack.resolve(s.to_statement_json()) for s in need_statements(stack, [group])]
-    return {statement["Sid"]: statement["Resource"] for statement in found}
-
-
-def test_a_key_of_the_app_is_named_by_its_arn(stack: cdk.Stack) -> None:
-    key = kms.Key(stack, "Key")
-    volume = EbsVolumeConfig(volume_size_gib=100, kms_key_id=key.key_arn)
-
-    rights = resources_by_sid(stack, ebs_volumes=(volume,))
-
-    assert rights["DescribeVolumeKeys"] == stack.resolve(key.key_arn)
-
-
-def test_a_uri_with_a_bucket_of_the_app(stack: cdk.Stack) -> None:
-    bucket = cdk.Token.as_string({"Ref": "Bucket"})
-    lifecycle = LifecycleConfig(source_s3_uri=f"s3://{bucket}/a/", on_create="x.sh")
-
-    rights = resources_by_sid(stack, lifecycle=lifecycle)
-
-    arn = stack.resolve(f"arn:{cdk.Aws.PARTITION}:s3:::{bucket}")
-    scripts = stack.resolve(f"arn:{cdk.Aws.PARTITION}:s3:::{bucket}/a/*")
-    assert rights == {"ListOtherScripts": arn, "ReadOtherScripts": scripts}
-
-
-def test_a_uri_that_is_a_token_as_a_whole(stack: cdk.Stack) -> None:
-    output = {"Fn::ImportValue": "ScriptsUri"}
-    uri = cdk.Token.as_string(output)
-    lifecycle = LifecycleConfig(source_s3_uri=uri, on_create="x.sh")
-
-    rights = resources_by_sid(stack, lifecycle=lifecycle)
-
-    start = ["arn:", {"Ref": "AWS::Partition"}, ":s3:::"]
-    scripts = {"Fn::Select": [1, {"Fn::Split": ["s3://", output]}]}
-    bucket = {"Fn::Select": [0, {"Fn::Split": ["/", scripts]}]}
-    assert rights == {
-        "ListOtherScripts": {"Fn::Join": ["", [*start, bucket]]},
-        "ReadOtherScripts": {"Fn::Join": ["", [*start, scripts, "/*"]]},
     }

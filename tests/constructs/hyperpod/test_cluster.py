@@ -179,19 +179,6 @@ def test_a_training_plan_may_be_named(
     assert arn in map(seen.text, seen.statement("UseTrainingPlans")["Resource"])
 
 
-def test_a_role_that_is_passed_scales_the_cluster(
-    stack: cdk.Stack, arguments: dict[str, Any], view: View
-) -> None:
-    role = iam.Role.from_role_arn(stack, "Scaling", OWN_ROLE)
-    section = cluster(CPU, auto_scaling="Karpenter")
-    HyperPodCluster(stack, "Cluster", cluster=section, **arguments, cluster_role=role)
-
-    seen = view()
-
-    assert request(seen)["ClusterRole"] == OWN_ROLE
-    assert seen.statement("PassClusterRole")["Resource"] == OWN_ROLE
-
-
 def test_properties_and_attributes(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> None:
     made = HyperPodCluster(stack, "Cluster", cluster=cluster(), **arguments)
 

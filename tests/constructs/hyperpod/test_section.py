@@ -239,20 +239,6 @@ def test_the_largest_cluster_is_not_refused(stack: cdk.Stack) -> None:
 
 
 @pytest.mark.parametrize(
-    "keys",
-    [
-        {},
-        {"wait_for": "accepted"},
-        {"wait_for": "nodes", "wait_minutes": 55, "on_shortage": "fail"},
-        {"on_create_failure": "delete", "software_update": "2026-11"},
-        {"software_update": None},
-    ],
-)
-def test_good(keys: dict[str, Any]) -> None:
-    assert WaitingConfig.model_validate(keys).model_dump().items() >= keys.items()
-
-
-@pytest.mark.parametrize(
     ("keys", "message"),
     [
         ({"wait_for": "node"}, "did you mean nodes.*allowed: accepted, in_service, nodes"),
