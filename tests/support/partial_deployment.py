@@ -5,11 +5,11 @@ What the provisioner makes, its own code makes, in this process, with clients of
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import boto3
 import pytest
@@ -18,7 +18,7 @@ from botocore.config import Config as ClientConfig
 from botocore.exceptions import ClientError
 
 from emulator.aws.local_aws import AwsClients, LocalAws
-from emulator.hyperpod import Caller, HyperPodService, Subnet
+from emulator.hyperpod import Caller, HyperPodService
 from emulator.node.node import VpcNetwork
 from hyperpod_cdk import Config
 from hyperpod_cdk.synthesis.assets import asset_directory
@@ -53,9 +53,6 @@ _CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
 _FAILURES: tuple[type[Exception], ...] = (ProvisioningError, *AWS_ERRORS)
 _BOOTSTRAP = "BootstrapVersion"
 _AUTHENTICATION_MODE = "Custom::EksAuthenticationMode"
-
-
-_Network = TypeVar("_Network", VpcNetwork, VpcSubnets)
 
 
 class StepFailedError(Exception):
@@ -117,51 +114,26 @@ class Synthesis:
 
 
 class Networks:
-    """Knows the networks of each account of a local AWS; until connected knows none."""
+    """Knows the networks of each account of a local AWS, as those of a rehearsal know their one."""
 
     def __init__(self) -> None:
         self._aws: LocalAws | None = None
 
     def connect(self, aws: LocalAws) -> None:
-        """Look subnets up there from now on."""
+        """Look subnets up there from now on; until then nothing is known."""
         self._aws = aws
 
-    def find(self, *, subnet_id: str, caller: Caller) -> Subnet | None:
-        """Return a subnet of the caller's account, or None."""
-        return self._of(caller).find(subnet_id=subnet_id, caller=caller)
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - what they answer
+        """Return what asks those of the caller's account."""
 
-    def zones(self, *, caller: Caller) -> Mapping[str, str]:
-        """Return the zones of the caller's region."""
-        return self._of(caller).zones(caller=caller)
+        def asked(*, caller: Caller, **request: Any) -> Any:  # noqa: ANN401 - likewise
+            found = VpcSubnets() if hasattr(VpcSubnets, name) else VpcNetwork()
+            if self._aws is not None:
+                place = {"account": caller.account, "region": caller.region}
+                found.connect(clients(self._aws.endpoint, **place))
+            return getattr(found, name)(caller=caller, **request)
 
-    def reaches_s3(self, *, subnet_id: str, groups: tuple[str, ...], caller: Caller) -> bool:
-        """Return whether nodes in the caller's account get their scripts."""
-        network = self._connected(VpcNetwork(), caller)
-        return network.reaches_s3(subnet_id=subnet_id, groups=groups, caller=caller)
-
-    def mounts(
-        self,
-        *,
-        storage: Sequence[Mapping[str, Any]],
-        subnet_id: str,
-        groups: tuple[str, ...],
-        caller: Caller,
-    ) -> bool:
-        """Return whether nodes in the caller's account mount their file systems."""
-        network = self._connected(VpcNetwork(), caller)
-        return network.mounts(storage=storage, subnet_id=subnet_id, groups=groups, caller=caller)
-
-    def passes_efa(self, *, groups: tuple[str, ...], caller: Caller) -> bool:
-        """Return whether EFA's traffic passes between nodes in the caller's account."""
-        return self._connected(VpcNetwork(), caller).passes_efa(groups=groups, caller=caller)
-
-    def _of(self, caller: Caller) -> VpcSubnets:
-        return self._connected(VpcSubnets(), caller)
-
-    def _connected(self, found: _Network, caller: Caller) -> _Network:
-        if self._aws is not None:
-            found.connect(clients(self._aws.endpoint, account=caller.account, region=caller.region))
-        return found
+        return asked
 
 
 @dataclass(kw_only=True)
