@@ -181,9 +181,9 @@ format: setup-development ## Format the code
 	@ruff format --quiet .
 
 benchmark: setup-development ## Print synth, import and package figures
-	@python -m tests.benchmark.benchmark
-	@python -m tests.benchmark.hyperpod_benchmark
-	@python -m tests.benchmark.helm_benchmark
+	@PYTHONPATH=lambda python -m tests.benchmark.benchmark
+	@PYTHONPATH=lambda python -m tests.benchmark.hyperpod_benchmark
+	@PYTHONPATH=lambda python -m tests.benchmark.helm_benchmark
 
 picture: synth ## Draw what is deployed into a file: CONFIG= PICTURE=mine.svg, .png or .mmd
 	@hyperpod-cdk diagram --templates '$(TEMPLATES)' --output '$(or $(PICTURE),build/architecture.svg)'

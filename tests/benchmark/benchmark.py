@@ -12,7 +12,7 @@ import tarfile
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import yaml
@@ -55,7 +55,7 @@ def _synthesis(directory: Path) -> None:
     empty = directory / "empty.py"
     empty.write_text(_EMPTY_APP, encoding="utf-8")
 
-    of_empty = _in_turn(default, lambda: _run([sys.executable, str(empty)]))
+    of_empty = _in_turn(default, lambda: run([sys.executable, str(empty)]))
     _print("default config", "empty app", of_empty, most=_MOST_SYNTH_RATIO)
     name = f"{large_cluster.GROUPS} groups of {large_cluster.INSTANCES:,}"
     _print(name, "default config", _in_turn(large, default), most=_MOST_LARGE_RATIO)
@@ -74,7 +74,7 @@ def _many_groups() -> list[dict[str, object]]:
     ]
 
 
-def _synth(document: object, *, directory: Path) -> Callable[[], None]:
+def _synth(document: object, *, directory: Path) -> Callable[[], object]:
     directory.mkdir()
     config, output = directory / "config.yaml", directory / "cdk.out"
     config.write_text(yaml.safe_dump(document), encoding="utf-8")
@@ -82,7 +82,8 @@ def _synth(document: object, *, directory: Path) -> Callable[[], None]:
     def synth() -> None:
         shutil.rmtree(output, ignore_errors=True)
         context = json.dumps({"config": str(config)})
-        _run([sys.executable, "app.py"], CDK_OUTDIR=str(output), CDK_CONTEXT_JSON=context)
+        given = {"CDK_OUTDIR": str(output), "CDK_CONTEXT_JSON": context}
+        run([sys.executable, "app.py"], environment=given)
 
     return synth
 
@@ -101,14 +102,16 @@ def _first_error(directory: Path) -> None:
     config.write_text(text.replace("instance_type:", "instance_typ:"), encoding="utf-8")
 
     def refuse() -> None:
-        _run(
+        run(
             [sys.executable, "app.py"],
             code=2,
-            CDK_OUTDIR=str(directory / "typo"),
-            CDK_CONTEXT_JSON=json.dumps({"config": str(config)}),
+            environment={
+                "CDK_OUTDIR": str(directory / "typo"),
+                "CDK_CONTEXT_JSON": json.dumps({"config": str(config)}),
+            },
         )
 
-    seconds = statistics.median(_seconds(refuse) for _ in range(_RUNS))
+    seconds = statistics.median(seconds_of(refuse) for _ in range(_RUNS))
     print(f"first error: {seconds:.2f} s (at most {_MOST_FIRST_ERROR_SECONDS:.0f})")
 
 
@@ -129,8 +132,10 @@ def _handler_import(package: Path) -> None:
     times = [
         seconds
         for seconds, _ in _in_turn(
-            lambda: _run([sys.executable, "-S", "-c", code], PYTHONPATH=str(package)),
-            lambda: _run([sys.executable, "-S", "-c", "pass"]),
+            lambda: run(
+                [sys.executable, "-S", "-c", code], environment={"PYTHONPATH": str(package)}
+            ),
+            lambda: run([sys.executable, "-S", "-c", "pass"]),
         )
     ]
     print(f"provisioner import: {statistics.median(times):.2f} s for a whole cold process")
@@ -138,8 +143,8 @@ def _handler_import(package: Path) -> None:
 
 def _help() -> None:
     pairs = _in_turn(
-        lambda: _run([sys.executable, "-m", "hyperpod_cli", "--help"]),
-        lambda: _run([sys.executable, "-c", "import typer"]),
+        lambda: run([sys.executable, "-m", "hyperpod_cli", "--help"]),
+        lambda: run([sys.executable, "-c", "import typer"]),
     )
     ratio = statistics.median(mine / theirs for mine, theirs in pairs)
     seconds, others = (statistics.median(column) for column in zip(*pairs, strict=True))
@@ -149,30 +154,42 @@ def _help() -> None:
     )
 
 
-def _in_turn(first: Callable[[], None], second: Callable[[], None]) -> list[tuple[float, float]]:
+def _in_turn(
+    first: Callable[[], object], second: Callable[[], object]
+) -> list[tuple[float, float]]:
     for warm_up in (first, second):
         warm_up()
-    return [(_seconds(first), _seconds(second)) for _ in range(_RUNS)]
+    return [(seconds_of(first), seconds_of(second)) for _ in range(_RUNS)]
 
 
-def _seconds(action: Callable[[], None]) -> float:
+def seconds_of(action: Callable[[], object]) -> float:
+    """Return the seconds that something takes."""
     begun = time.perf_counter()
     action()
     return time.perf_counter() - begun
 
 
-def _run(command: Sequence[str], *, code: int = 0, **environment: str) -> None:
+def run(
+    command: Sequence[str],
+    *,
+    code: int = 0,
+    stdin: str = "",
+    environment: Mapping[str, str] | None = None,
+) -> str:
+    """Run a command, which must end with a code; return its output."""
     path = f"{Path(sys.executable).parent}:/usr/bin:/bin"
     done = subprocess.run(
         command,
         cwd=REPOSITORY,
-        env={"PATH": path, "HOME": str(Path.home()), **environment},
+        env={"PATH": path, "HOME": str(Path.home()), **(environment or {})},
+        input=stdin,
         capture_output=True,
         text=True,
         check=False,
     )
     if done.returncode != code:
-        sys.exit(f"{' '.join(command)} failed:\n{done.stderr}")
+        sys.exit(f"{' '.join(command)[:200]} failed:\n{done.stderr}")
+    return done.stdout
 
 
 if __name__ == "__main__":

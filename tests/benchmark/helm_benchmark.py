@@ -10,7 +10,6 @@ Each figure is the best of several rounds: what else the machine does only ever 
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,8 +19,8 @@ from pathlib import Path
 
 from emulator.kubernetes import KubernetesApi, Principal, static_tokens
 from hyperpod_cli.helm.layer_binaries import layer_binaries
+from tests.benchmark.benchmark import run
 from tests.benchmark.helm_chart_maker import write_chart
-from tests.support.configs import REPOSITORY
 
 _TOKEN = "k8s-aws-v1.benchmark"  # noqa: S105 - known to this API only
 # From one to the next: first images alone change, then the CRDs too.
@@ -84,7 +83,8 @@ def _ours(about: Mapping[str, str], packages: Path) -> tuple[tuple[float, ...], 
     requests = [f"Create {first}", f"Update {first}", *(f"Update {chart}" for chart in later)]
     program = [sys.executable, "-m", "tests.benchmark.helm_handler_run"]
     given = json.dumps({**about, "charts": str(packages)})
-    lines = _run([*program, given], {}, stdin="\n".join(requests)).splitlines()
+    paths = {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    lines = run([*program, given], stdin="\n".join(requests), environment=paths).splitlines()
     return tuple(float(line) for line in lines[:-1]), json.loads(lines[-1])
 
 
@@ -101,12 +101,12 @@ def _reference_flow(about: Mapping[str, str], charts: Path, verb: str) -> float:
         begun = time.perf_counter()
         chart = str(shutil.copytree(charts / "large", Path(home) / "large"))
         environment = {"HOME": home, "HELM_CACHE_HOME": f"{home}/cache"}
-        _run([about["helm"], "dependency", "build", chart], environment)
+        run([about["helm"], "dependency", "build", chart], environment=environment)
         authority = Path(home) / "ca.pem"
         authority.write_text(about["ca"], "utf-8")
         access = ["--kube-apiserver", about["url"], "--kube-token", about["token"]]
         trust = ["--kube-ca-file", str(authority), "--namespace", "kube-system"]
-        _run([about["helm"], verb, "large", chart, *access, *trust], environment)
+        run([about["helm"], verb, "large", chart, *access, *trust], environment=environment)
         return time.perf_counter() - begun
 
 
@@ -115,7 +115,7 @@ def _packages(folder: Path, about: Mapping[str, str]) -> Path:
     if not packages.is_dir():
         for version in _VERSIONS:
             chart = str(folder / version / "large")
-            _run([about["helm"], "package", chart, "--destination", str(packages)], {})
+            run([about["helm"], "package", chart, "--destination", str(packages)])
     return packages
 
 
@@ -132,21 +132,6 @@ def _api() -> Iterator[dict[str, str]]:
             "helm": str(binaries.helm),
             "kubectl": str(binaries.kubectl),
         }
-
-
-def _run(command: list[str], environment: Mapping[str, str], *, stdin: str = "") -> str:
-    done = subprocess.run(
-        command,
-        cwd=REPOSITORY,
-        env={"PATH": os.defpath, "HOME": str(Path.home()), **environment},
-        input=stdin,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(command)[:200]} failed:\n{done.stderr}")
-    return done.stdout
 
 
 if __name__ == "__main__":

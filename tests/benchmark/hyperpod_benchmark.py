@@ -8,13 +8,13 @@ import contextlib
 import io
 import json
 import statistics
-import time
 from collections.abc import Callable
 
 from hyperpod_cdk.synthesis.refusals import MOST_REQUEST_BYTES
 from provisioner.hyperpod.changes import changes
 from provisioner.hyperpod.cluster import HyperPodCluster
 from provisioner.hyperpod.cluster_request import Aim
+from tests.benchmark.benchmark import seconds_of
 from tests.support.provisioner import large_cluster
 from tests.support.provisioner.cloudformation import Framework, Time, event
 
@@ -55,12 +55,7 @@ def _update(before: dict[str, str], after: dict[str, str]) -> None:
 
 
 def _milliseconds(action: Callable[[], object]) -> float:
-    times = []
-    for _ in range(_RUNS):
-        begun = time.perf_counter()
-        action()
-        times.append(time.perf_counter() - begun)
-    return statistics.median(times) * 1000
+    return statistics.median(seconds_of(action) for _ in range(_RUNS)) * 1000
 
 
 if __name__ == "__main__":
