@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from provisioner import handler
+from tests.support.provisioner.cloudformation import FakeCloudFormation
 
 
 class Clients:
@@ -27,18 +28,20 @@ class Clients:
     def __init__(self, about: Mapping[str, str]) -> None:
         self._about = about
         self.eks = self.token_signer = self.s3 = self
+        self.cloudformation = FakeCloudFormation()
 
     def describe_cluster(self, *, name: str) -> dict[str, Any]:
         """Return the cluster."""
         authority = {"data": base64.b64encode(self._about["ca"].encode()).decode()}
-        cluster = {"name": name, "endpoint": self._about["url"], "status": "ACTIVE"}
+        arn = f"arn:aws:eks:us-west-2:111122223333:cluster/{name}"
+        cluster = {"name": name, "arn": arn, "endpoint": self._about["url"], "status": "ACTIVE"}
         return {"cluster": {**cluster, "certificateAuthority": authority}}
 
     def token(self, _cluster_name: str) -> str:
         """Return the token of the API."""
         return self._about["token"]
 
-    def get_object(self, *, Bucket: str, Key: str) -> dict[str, Any]:
+    def get_object(self, *, Bucket: str, Key: str, **_owner: str) -> dict[str, Any]:
         """Return a chart."""
         return {"Body": io.BytesIO((Path(Bucket) / Key).read_bytes())}
 
@@ -74,7 +77,7 @@ def _seconds(request_type: str, chart: str, charts: str, number: int) -> float:
         "ResourceType": "Custom::HelmRelease",
         "RequestId": f"request-{number}",
         "StackId": "arn:aws:cloudformation:us-west-2:111122223333:stack/benchmark/0",
-        "LogicalResourceId": "Release",
+        "LogicalResourceId": "Resource",
         "ResourceProperties": {
             "ClusterName": "benchmark",
             "Release": "large",
