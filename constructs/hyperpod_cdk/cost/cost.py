@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
+from typing import NotRequired, TypedDict
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.cost.charges import (
@@ -86,55 +87,59 @@ def _change(config: Config, *, region: str | None, day: date) -> CostChange | No
 def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Charge]:
     if config.makes_control_plane:
         yield _control_plane(config.eks.version, region=region, day=day)
-    yield from _ways_out(config, region=region)
+    for item in _items(config, region=region):
+        yield charge_of(**item, region=region)
+
+
+class _Item(TypedDict):
+    """What is billed with or without nodes, as `charge_of` takes it."""
+
+    name: str
+    quantity: int
+    service: str
+    item: str
+    detail: NotRequired[str]
+
+
+def _items(config: Config, *, region: str | None) -> Iterator[_Item]:
+    yield from _ways_out(config)
     if config.encryption.create_kms_key:
-        yield charge_of("KMS key", quantity=1, service="KMS", item="key", region=region)
+        yield _Item(name="KMS key", quantity=1, service="KMS", item="key")
     if config.cluster.accounting is not None and config.makes_accounting:
-        yield from _accounting(config.cluster.accounting, region=region)
+        yield from _accounting(config.cluster.accounting)
     if config.storage is not None:
-        yield from _file_systems(config.storage, region=region)
+        yield from _file_systems(config.storage)
     if config.observability.has_stack:
         yield from _observability(config, region=region)
     grafana = config.observability.grafana_of(MANAGED)
     if grafana is not None and grafana.workspace_arn is None:
-        # Also of a workspace that no one signs in to.
-        yield charge_of(
-            "Amazon Managed Grafana",
-            detail="one editor",
-            quantity=1,
-            service="Managed Grafana",
-            item="editor",
-            region=region,
-        )
+        service, detail = "Managed Grafana", "one editor"  # also of one that no one signs in to
+        name = f"Amazon {service}"
+        yield _Item(name=name, detail=detail, quantity=1, service=service, item="editor")
 
 
-def _observability(config: Config, *, region: str | None) -> Iterator[Charge]:
+def _observability(config: Config, *, region: str | None) -> Iterator[_Item]:
     """Yield what is billed for the topic's key, the dashboard and the alarms."""
     seen, notifications = watched(config, region=region), config.observability.notifications
     if notifications is not None and notifications.topic_arn is None:
-        name = "KMS key of the topic"
-        yield charge_of(name, quantity=1, service="KMS", item="key", region=region)
+        yield _Item(name="KMS key of the topic", quantity=1, service="KMS", item="key")
     # One tells that no one can be told.
     alarms = alarm_metrics(seen) + (notifications is not None)
-    for name, quantity in (("dashboard", int(any(shown(seen)))), ("alarm metric", alarms)):
-        if not quantity:
-            continue
-        yield charge_of(
-            f"CloudWatch {name}", quantity=quantity, service="CloudWatch", item=name, region=region
-        )
+    service = "CloudWatch"
+    for item, quantity in (("dashboard", int(any(shown(seen)))), ("alarm metric", alarms)):
+        if quantity:
+            yield _Item(name=f"{service} {item}", quantity=quantity, service=service, item=item)
 
 
-def _accounting(accounting: AccountingConfig, *, region: str | None) -> Iterator[Charge]:
+def _accounting(accounting: AccountingConfig) -> Iterator[_Item]:
     """Yield what is billed for a new database, twice with a standby."""
     service, copies = "RDS for MariaDB", 2 if accounting.multi_az else 1
     size = copies * accounting.storage_gib
     for item, quantity in ((accounting.instance_class, copies), ("gp3", size)):
-        yield charge_of(
-            service, detail=item, quantity=quantity, service=service, item=item, region=region
-        )
+        yield _Item(name=service, detail=item, quantity=quantity, service=service, item=item)
 
 
-def _file_systems(storage: StorageConfig, *, region: str | None) -> Iterator[Charge]:
+def _file_systems(storage: StorageConfig) -> Iterator[_Item]:
     """Yield what is billed for the file systems that the deployment makes."""
     for _, files in storage.file_systems:
         if files.file_system_id is not None:
@@ -143,49 +148,35 @@ def _file_systems(storage: StorageConfig, *, region: str | None) -> Iterator[Cha
         item, size = f"{files.throughput_mbps_per_tib} MB/s/TiB", files.capacity_gib
         if files.is_tiered:
             item, size = "Intelligent-Tiering MB/s", files.throughput_mbps or 0
-        yield charge_of(name, detail=item, quantity=size, service=service, item=item, region=region)
+        yield _Item(name=name, detail=item, quantity=size, service=service, item=item)
         iops = files.effective_metadata_iops
         if iops is not None:
             item = "metadata IOPS"
-            yield charge_of(
-                name, detail=item, quantity=iops, service=service, item=item, region=region
-            )
+            yield _Item(name=name, detail=item, quantity=iops, service=service, item=item)
     homes = storage.home_directories
     if homes is not None:
         service = "FSx for OpenZFS"
         for unit, quantity in (("GiB", homes.capacity_gib), ("MB/s", homes.throughput_mbps)):
             item = f"{homes.deployment_type} {unit}"
-            yield charge_of(
-                service, detail=item, quantity=quantity, service=service, item=item, region=region
-            )
+            yield _Item(name=service, detail=item, quantity=quantity, service=service, item=item)
 
 
 def _named(files: LustreConfig) -> str:
-    return (
-        f"FSx for Lustre {files.name}"
-        if isinstance(files, NamedLustreConfig)
-        else ("FSx for Lustre")
-    )
+    further = f" {files.name}" if isinstance(files, NamedLustreConfig) else ""
+    return f"FSx for Lustre{further}"
 
 
-def _ways_out(config: Config, *, region: str | None) -> Iterator[Charge]:
+def _ways_out(config: Config) -> Iterator[_Item]:
     network = config.network
     if network.closed:
-        services = len(config.endpoint_services)
-        zones = network.node_zone_count
-        item = "interface endpoint"
-        yield charge_of(
-            item,
-            detail=f"{services} services in {zones} zone{'' if zones == 1 else 's'}",
-            quantity=services * zones,
-            service="VPC",
-            item=item,
-            region=region,
-        )
+        services, zones = len(config.endpoint_services), network.node_zone_count
+        detail = f"{services} services in {zones} zone{'' if zones == 1 else 's'}"
+        item, count = "interface endpoint", services * zones
+        yield _Item(name=item, detail=detail, quantity=count, service="VPC", item=item)
         return
     gateways = network.nat_gateway_count
     for item in ("NAT gateway", "public IPv4 address") if gateways else ():
-        yield charge_of(item, quantity=gateways, service="VPC", item=item, region=region)
+        yield _Item(name=item, quantity=gateways, service="VPC", item=item)
 
 
 def _control_plane(version: str, *, region: str | None, day: date) -> Charge:
@@ -203,7 +194,7 @@ def _control_plane(version: str, *, region: str | None, day: date) -> Charge:
             note=note,
         )
     charge = charge_of(
-        "EKS control plane", detail=detail, quantity=1, service="EKS", item=item, region=region
+        name="EKS control plane", detail=detail, quantity=1, service="EKS", item=item, region=region
     )
     later = price_of("EKS", extended, region=region)
     if day >= end or later is None:
@@ -251,7 +242,7 @@ def _of_group(
     """Return what a group is billed: by the dearest of the types that it may have."""
     charges = [
         charge_of(
-            name,
+            name=name,
             detail=f"{count} x {' or '.join(types)}",
             quantity=count,
             service=biller_of(item),
