@@ -1,9 +1,7 @@
 """The Kubernetes version is one that the provisioner's kubectl and Helm are for."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.eks.section import EksConfig
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 
 # Minor versions of the kubectl layer's binaries: kubectl itself, which goes with one version on
 # either side, and the Kubernetes client in Helm, which goes with its own and the three before.
@@ -13,7 +11,7 @@ _OLDEST = max(KUBECTL_KUBERNETES_MINOR - 1, HELM_KUBERNETES_MINOR - 3)
 _NEWEST = min(KUBECTL_KUBERNETES_MINOR + 1, HELM_KUBERNETES_MINOR)
 
 
-def kubernetes_version(eks: EksConfig) -> Iterator[Finding]:
+def kubernetes_version(eks: EksConfig) -> Findings:
     """Find a version outside the skew of kubectl or Helm: how far a client may be from the server.
 
     https://kubernetes.io/releases/version-skew-policy/#kubectl

@@ -1,12 +1,10 @@
 """Who can reach the public endpoint of the control plane."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.eks.section import ANYWHERE, EksConfig
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 
 
-def public_endpoint(eks: EksConfig) -> Iterator[Finding]:
+def public_endpoint(eks: EksConfig) -> Findings:
     """Find an endpoint that everyone can reach because the configuration does not say who may.
 
     Requests still need IAM credentials with an access entry. Of a cluster that exists, the

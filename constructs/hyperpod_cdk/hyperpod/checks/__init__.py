@@ -5,15 +5,13 @@ read more than the cluster are in `hyperpod_cdk.checks`. Rules of the folder of 
 for its clusters alone.
 """
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Findings
 from hyperpod_cdk.schema.rules import Rule, rules_in, run
 
 CLUSTER_RULES: tuple[Rule[ClusterConfig], ...] = rules_in(__name__, path=__path__)
 
 
-def cluster_findings(cluster: ClusterConfig) -> Iterator[Finding]:
+def cluster_findings(cluster: ClusterConfig) -> Findings:
     """Run every rule; each finding names its rule, and its path starts at `cluster`."""
     return run(CLUSTER_RULES, cluster, orchestrator=cluster.orchestrator)

@@ -1,13 +1,11 @@
 """Custom AMIs."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.hyperpod.instance_group import DEFAULT_IMAGE
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, error, warning
+from hyperpod_cdk.schema.errors import Findings, error, warning
 
 
-def custom_images(cluster: ClusterConfig) -> Iterator[Finding]:
+def custom_images(cluster: ClusterConfig) -> Findings:
     """Find custom AMIs with a release of HyperPod's, for two architectures, or inherited.
 
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupSpecification.html

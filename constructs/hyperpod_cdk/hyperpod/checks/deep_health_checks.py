@@ -1,12 +1,10 @@
 """Deep health checks run on nodes that accept their pods."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def deep_health_checks(cluster: ClusterConfig) -> Iterator[Finding]:
+def deep_health_checks(cluster: ClusterConfig) -> Findings:
     """Find deep health checks together with taints.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-deep-health-checks.html

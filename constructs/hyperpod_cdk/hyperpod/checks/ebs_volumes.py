@@ -1,14 +1,12 @@
 """EBS volumes of nodes."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
+from hyperpod_cdk.schema.errors import Findings, KeyPath, error, warning
 
 
-def ebs_volumes(cluster: ClusterConfig) -> Iterator[Finding]:
+def ebs_volumes(cluster: ClusterConfig) -> Findings:
     """Find keys where HyperPod takes none, and images and pods on the root volume.
 
     The lifecycle scripts move container images and pods to the second EBS volume, or else to the
@@ -26,7 +24,7 @@ def ebs_volumes(cluster: ClusterConfig) -> Iterator[Finding]:
             yield from _crowded_root(group, where=where)
 
 
-def _keys(group: NodeGroupConfig, *, where: KeyPath) -> Iterator[Finding]:
+def _keys(group: NodeGroupConfig, *, where: KeyPath) -> Findings:
     for index, volume in enumerate(group.ebs_volumes):
         if volume.kms_key_id is not None:
             path = (*where, "ebs_volumes", index, "kms_key_id")
@@ -34,7 +32,7 @@ def _keys(group: NodeGroupConfig, *, where: KeyPath) -> Iterator[Finding]:
             yield error(path, volume.kms_key_id, message)
 
 
-def _crowded_root(group: InstanceGroupConfig, *, where: KeyPath) -> Iterator[Finding]:
+def _crowded_root(group: InstanceGroupConfig, *, where: KeyPath) -> Findings:
     bare = [facts.instance_type for facts in group.facts if not facts.local_nvme_gb]
     if bare:
         yield warning(

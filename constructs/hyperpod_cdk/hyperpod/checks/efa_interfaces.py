@@ -1,12 +1,10 @@
 """Only types with EFA have EFA interfaces."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def efa_interfaces(cluster: ClusterConfig) -> Iterator[Finding]:
+def efa_interfaces(cluster: ClusterConfig) -> Findings:
     """Find groups that ask for EFA interfaces on a type without EFA.
 
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html#efa-instance-types

@@ -1,14 +1,12 @@
 """How many instance groups a cluster has."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 
 _DOCUMENTED = 20
 
 
-def group_count(cluster: ClusterConfig) -> Iterator[Finding]:
+def group_count(cluster: ClusterConfig) -> Findings:
     """Find more groups than the guide says; more than the API takes never get this far.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-create-cluster.html

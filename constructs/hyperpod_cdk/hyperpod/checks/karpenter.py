@@ -1,13 +1,11 @@
 """Autoscaling by Karpenter."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, error, warning
+from hyperpod_cdk.schema.errors import Findings, error, warning
 
 
-def karpenter(cluster: ClusterConfig) -> Iterator[Finding]:
+def karpenter(cluster: ClusterConfig) -> Findings:
     """Find what Karpenter lacks in the cluster, and clusters with no group it can scale.
 
     That it needs continuous provisioning is a rule of `continuous_provisioning`; the role that it

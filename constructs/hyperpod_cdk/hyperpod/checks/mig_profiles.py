@@ -1,18 +1,16 @@
 """Partitions of GPUs (MIG) that the instance type has."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.facts import mig
 from hyperpod_cdk.facts.service_limits import shape
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 from hyperpod_cdk.schema.limits import nearest
 
 _MOST_LABELS = shape("sagemaker.ClusterKubernetesLabels").maximum or 0
 
 
-def mig_profiles(cluster: ClusterConfig) -> Iterator[Finding]:
+def mig_profiles(cluster: ClusterConfig) -> Findings:
     """Find groups whose GPUs cannot be partitioned as they ask for.
 
     That they need continuous provisioning is a rule of `continuous_provisioning`, and what they
@@ -26,7 +24,7 @@ def mig_profiles(cluster: ClusterConfig) -> Iterator[Finding]:
                 yield finding.under(*where)
 
 
-def _findings(group: InstanceGroupConfig, profile: str) -> Iterator[Finding]:
+def _findings(group: InstanceGroupConfig, profile: str) -> Findings:
     path = ("mig_profile",)
     if mig.LABEL in group.labels:
         message = f"must be left out with mig_profile, which sets {mig.LABEL}"

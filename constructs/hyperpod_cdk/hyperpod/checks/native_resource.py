@@ -1,17 +1,15 @@
 """The cluster as a resource of CloudFormation's own."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.facts.native_cluster import Lacking, lacking
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 from hyperpod_cdk.schema.section import key_path_of
 
 _OR_CUSTOM = "or use cluster.resource: custom"
 
 
-def native_resource(cluster: ClusterConfig) -> Iterator[Finding]:
+def native_resource(cluster: ClusterConfig) -> Findings:
     """Find what `AWS::SageMaker::Cluster` does not take, and what has no effect with it.
 
     https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-sagemaker-cluster.html

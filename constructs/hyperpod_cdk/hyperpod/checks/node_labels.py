@@ -1,13 +1,11 @@
 """Labels of nodes."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.hyperpod.node_settings import key_refusal, key_reservation
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, error, warning
+from hyperpod_cdk.schema.errors import Findings, error, warning
 
 
-def node_labels(cluster: ClusterConfig) -> Iterator[Finding]:
+def node_labels(cluster: ClusterConfig) -> Findings:
     """Find labels that Kubernetes refuses although the API takes them, and reserved ones.
 
     https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/

@@ -1,14 +1,12 @@
 """Taints of nodes."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_settings import key_refusal, key_reservation
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
+from hyperpod_cdk.schema.errors import Findings, KeyPath, error, warning
 
 
-def node_taints(cluster: ClusterConfig) -> Iterator[Finding]:
+def node_taints(cluster: ClusterConfig) -> Findings:
     """Find taints that Kubernetes refuses although the API takes them, and reserved ones.
 
     https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/
@@ -17,7 +15,7 @@ def node_taints(cluster: ClusterConfig) -> Iterator[Finding]:
         yield from _findings(group, where=where)
 
 
-def _findings(group: InstanceGroupConfig, *, where: KeyPath) -> Iterator[Finding]:
+def _findings(group: InstanceGroupConfig, *, where: KeyPath) -> Findings:
     seen: set[tuple[str, str]] = set()
     for index, taint in enumerate(group.taints):
         path = (*where, "taints", index, "key")

@@ -1,13 +1,12 @@
 """Folders of scripts that groups name."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def script_folders(cluster: ClusterConfig) -> Iterator[Finding]:
+def script_folders(cluster: ClusterConfig) -> Findings:
     """Find folders that would have one place in the bucket, which is named as they are.
 
     A bucket has one object of a key:

@@ -1,15 +1,13 @@
 """Threads per core fit the instance type."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
+from hyperpod_cdk.schema.errors import Findings, KeyPath, error, warning
 
 _ALL = 2
 
 
-def threads_per_core(cluster: ClusterConfig) -> Iterator[Finding]:
+def threads_per_core(cluster: ClusterConfig) -> Findings:
     """Find thread counts that a type does not have, and accelerated types with half their vCPUs.
 
     Data loading and collective communication run on the vCPUs: the HyperPod samples give G5, P4
@@ -23,7 +21,7 @@ def threads_per_core(cluster: ClusterConfig) -> Iterator[Finding]:
             yield from _findings(group, threads=group.threads_per_core, path=path)
 
 
-def _findings(group: NodeGroupConfig, *, threads: int, path: KeyPath) -> Iterator[Finding]:
+def _findings(group: NodeGroupConfig, *, threads: int, path: KeyPath) -> Findings:
     for facts in group.facts:
         valid = facts.valid_threads_per_core
         if threads not in valid:

@@ -1,14 +1,12 @@
 """Groups on a training plan are of a type that plans reserve."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.facts.instance_types import training_plan_types as reserved_types
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def training_plan_types(cluster: ClusterConfig) -> Iterator[Finding]:
+def training_plan_types(cluster: ClusterConfig) -> Findings:
     """Find types that no training plan reserves, and Spot Instances on a plan.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/reserve-capacity-with-training-plans.html

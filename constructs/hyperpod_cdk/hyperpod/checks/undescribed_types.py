@@ -1,13 +1,11 @@
 """Instance types that no public source describes."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 
 
-def undescribed_types(cluster: ClusterConfig) -> Iterator[Finding]:
+def undescribed_types(cluster: ClusterConfig) -> Findings:
     """Find types about which the other rules must be silent.
 
     https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypes.html

@@ -1,15 +1,13 @@
 """Which nodes of a Slurm cluster deep health checks test."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, error, warning
+from hyperpod_cdk.schema.errors import Findings, error, warning
 from hyperpod_shared.clusters import COMPUTE
 
 _CONNECTIVITY = "InstanceConnectivity"
 
 
-def deep_health_checks_of_slurm(cluster: ClusterConfig) -> Iterator[Finding]:
+def deep_health_checks_of_slurm(cluster: ClusterConfig) -> Findings:
     """Find deep health checks that HyperPod does not have with Slurm.
 
     They test compute nodes with GPUs: InstanceStress, and InstanceConnectivity between two nodes.

@@ -1,13 +1,11 @@
 """Which groups are the controller, the login nodes and the compute nodes."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 from hyperpod_shared.clusters import COMPUTE, CONTROLLER, LOGIN
 
 
-def node_types(cluster: ClusterConfig) -> Iterator[Finding]:
+def node_types(cluster: ClusterConfig) -> Findings:
     """Find groups without a type, and more or fewer of a type than HyperPod takes.
 
     One group is the controller, of one node that is not taken away, and at most one has login

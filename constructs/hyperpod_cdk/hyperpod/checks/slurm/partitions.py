@@ -1,16 +1,14 @@
 """Compute groups are in a partition, and only they."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 from hyperpod_shared.clusters import COMPUTE
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ref.html
 _OF_ALL_NODES = "dev"
 
 
-def partitions(cluster: ClusterConfig) -> Iterator[Finding]:
+def partitions(cluster: ClusterConfig) -> Findings:
     """Find compute groups without a partition of their own, and other groups with one.
 
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterSlurmConfig.html

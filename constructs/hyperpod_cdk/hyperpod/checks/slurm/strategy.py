@@ -1,12 +1,10 @@
 """A strategy for edits of slurm.conf, where HyperPod takes one."""
 
-from collections.abc import Iterator
-
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Findings, error
 
 
-def strategy(cluster: ClusterConfig) -> Iterator[Finding]:
+def strategy(cluster: ClusterConfig) -> Findings:
     """Find a strategy on a cluster with continuous provisioning, which always merges.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html
