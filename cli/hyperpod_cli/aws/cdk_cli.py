@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import typer
+
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
 from hyperpod_cli.terminal.interrupts import INTERRUPTS
 from hyperpod_cli.terminal.output import Output, visible
@@ -77,9 +79,10 @@ def cdk(
     return _waited(process, warns=warns)
 
 
-def synth(config: Path) -> int:
-    """Write the templates of a configuration into `templates_folder`; return the exit code."""
-    return cdk("--ci", "synth", "--quiet", config=config, shows=False)
+def synth(config: Path) -> None:
+    """Write the templates of a configuration into `templates_folder`, or exit as the CLI does."""
+    if code := cdk("--ci", "synth", "--quiet", config=config, shows=False):
+        raise typer.Exit(code)
 
 
 def cdk_alone(*arguments: str) -> int:

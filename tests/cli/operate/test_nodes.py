@@ -246,8 +246,7 @@ def deleted(sagemaker: BaseClient, *, times: Sequence[float]) -> list[str]:
         cluster=described({"workers": (1, 1)}),
         health=dict,
         show=shown.append,
-        seconds=1,
-        sleep=lambda _: None,
+        seconds=0,
         clock=lambda: next(clock),
     )
     return shown

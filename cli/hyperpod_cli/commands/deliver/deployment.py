@@ -68,9 +68,7 @@ def deploy(
         package_if_needed(config)
         refuse_unreachable(config)
         typer.echo("Synthesizing, and comparing with what is deployed ...")
-        code = synth(config)
-        if code != 0:
-            return code
+        synth(config)
     return deployment.deploy(
         config,
         templates=templates or templates_folder(config),
@@ -128,9 +126,7 @@ def destroy(
     if templates is None:
         require_bootstrapped(config)
         refuse_deletion(config, everything=everything, unchecked=unchecked)
-        code = synth(config)
-        if code != 0:
-            return code
+        synth(config)
     return deletion.destroy(
         config,
         templates=templates or templates_folder(config),
@@ -154,9 +150,7 @@ def diff(*, config: ConfigFile = DEFAULT_CONFIG) -> int:
 
     require_deployable(config)
     package_if_needed(config)
-    code = synth(config)
-    if code != 0:
-        return code
+    synth(config)
     folder = templates_folder(config)
     announce(config, templates=folder, again=make_command("diff", config))
     return cdk("diff", "--app", str(folder), config=config, warns=False)

@@ -108,7 +108,6 @@ def wait(
     health: Callable[[], Mapping[str, Health]],
     show: Callable[[str], None],
     seconds: float,
-    sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> None:
     """Return when it is done; show each change on the way, and refuse to wait past the deadline.
@@ -140,4 +139,4 @@ def wait(
                 "`hyperpod-ops events`"
             )
         shown = waiting
-        sleep(seconds)
+        time.sleep(seconds)

@@ -216,9 +216,7 @@ _MOST_CHANGES = 10
 Facts = Mapping[tuple[str, str], str]
 
 
-def watch(
-    chosen: Chosen, *, console: Console, seconds: float, sleep: Callable[[float], None] = time.sleep
-) -> None:
+def watch(chosen: Chosen, *, console: Console, seconds: float) -> None:
     """Show a cluster until interrupted: live on a terminal, else a line for each change.
 
     Only the first look may fail: what goes wrong later is shown.
@@ -233,7 +231,7 @@ def watch(
         while True:
             if live is not None:
                 live.update(_screen(last, console, told), refresh=True)
-            sleep(seconds)
+            time.sleep(seconds)
             try:
                 found = snapshot(chosen, now=datetime.now(UTC), causes=causes)
             except (OpsError, ClientError, BotoCoreError) as error:

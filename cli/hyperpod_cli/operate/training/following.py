@@ -25,7 +25,6 @@ def follow(
     show: Callable[[str], None],
     tell: Callable[[str], None],
     seconds: float,
-    sleep: Callable[[float], None] = time.sleep,
 ) -> None:
     """Return when a job has succeeded; show what its first worker writes, and tell why it waits.
 
@@ -53,7 +52,7 @@ def follow(
         if state and state != told:
             tell(state)
         told = state
-        sleep(seconds)
+        time.sleep(seconds)
 
 
 def _look(connect: Connect, job: Object) -> tuple[Object | None, Object | None]:

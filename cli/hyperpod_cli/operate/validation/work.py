@@ -74,7 +74,6 @@ class Runner:
 
     Attributes:
         recorded: Keeps what is in the cluster, should this process be killed.
-        tell: Says what the jobs wait for.
     """
 
     connect: Connect
@@ -84,7 +83,6 @@ class Runner:
     every_seconds: float
     sleep: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
-    tell: Callable[[str], None] = typer.echo
 
     def run(
         self, works: Sequence[Work], *, shared: Sequence[Object] = ()
@@ -112,7 +110,7 @@ class Runner:
                         yield work, outcome
                 if waiting and not seen.begun and self.clock() >= notice:
                     notice = self.clock() + _NOTICE_SECONDS
-                    self.tell(f"0 of {len(works)} checks have begun; their pods: {seen.wait}")
+                    typer.echo(f"0 of {len(works)} checks have begun; their pods: {seen.wait}")
                 if waiting:
                     self.sleep(self.every_seconds)
         finally:
