@@ -11,7 +11,7 @@ from emulator.background_server import BackgroundServer, server_context
 from emulator.kubernetes.control_plane import Fault
 from emulator.kubernetes.objects.admission import WriteOptions
 from emulator.kubernetes.objects.errors import ApiError, Object
-from emulator.kubernetes.objects.metadata import now
+from emulator.kubernetes.objects.metadata import condition
 from emulator.kubernetes.objects.patches import merge_patched
 from emulator.kubernetes.objects.resources import ApiResource, ResourceCatalog
 from emulator.kubernetes.objects.store import ResourcePath, Store
@@ -130,15 +130,8 @@ def silent(status: Object) -> Object:
 
 
 def _ready(status: str, *, reason: str, message: str) -> Object:
-    moment = now()
-    return {
-        "type": "Ready",
-        "status": status,
-        "reason": reason,
-        "message": message,
-        "lastHeartbeatTime": moment,
-        "lastTransitionTime": moment,
-    }
+    found = condition("Ready", status, reason=reason, message=message)
+    return {**found, "lastHeartbeatTime": found["lastTransitionTime"]}
 
 
 _OWN_WRITES = WriteOptions(manager="rehearsal", field_validation="Strict")

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from emulator.kubernetes.in_process import KubernetesApi
 from emulator.kubernetes.objects.errors import ApiError, Object
 from emulator.kubernetes.objects.metadata import (
+    condition,
     has_condition,
     labels_of,
     name_of,
@@ -252,13 +253,6 @@ def _set_condition(status: Object, job: Object, kind: str, message: str) -> None
         for each in status.get("conditions") or ()
         if each["type"] not in (kind, excluded)
     ]
-    moment = now()
-    condition = {
-        "type": kind,
-        "status": "True",
-        "reason": f"{job['kind']}{kind}",
-        "message": message,
-        "lastTransitionTime": moment,
-        "lastUpdateTime": moment,
-    }
-    status["conditions"] = [*kept, condition]
+    found = condition(kind, "True", reason=f"{job['kind']}{kind}", message=message)
+    found["lastUpdateTime"] = found["lastTransitionTime"]
+    status["conditions"] = [*kept, found]

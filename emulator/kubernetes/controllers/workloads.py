@@ -13,11 +13,11 @@ from emulator.kubernetes.controllers.deletions import Removal
 from emulator.kubernetes.controllers.scheduling import runs_on
 from emulator.kubernetes.objects.errors import Object
 from emulator.kubernetes.objects.metadata import (
+    condition,
     has_condition,
     labels_of,
     name_of,
     namespace_of,
-    now,
     stamped_new,
 )
 from emulator.kubernetes.objects.resources import ApiResource, ResourceCatalog
@@ -266,10 +266,7 @@ def _deployment(item: Object, nodes: list[Object]) -> Object:
 
 def _conditions(item: Object, *, available: bool) -> list[Object]:
     """The two conditions of a Deployment; one that does not change keeps its time."""
-    before = {
-        condition["type"]: condition
-        for condition in (item.get("status") or {}).get("conditions", [])
-    }
+    before = {each["type"]: each for each in (item.get("status") or {}).get("conditions", [])}
     wanted = [
         (
             "Available",
@@ -287,18 +284,9 @@ def _conditions(item: Object, *, available: bool) -> list[Object]:
     ]
     conditions = []
     for kind, good, reason, message in wanted:
+        found = condition(kind, str(good), reason=reason, message=message)
         same = before.get(kind, {})
-        state = "True" if good else "False"
-        unchanged = (same.get("status"), same.get("reason")) == (state, reason)
-        time = same["lastTransitionTime"] if unchanged else now()
-        conditions.append(
-            {
-                "type": kind,
-                "status": state,
-                "reason": reason,
-                "message": message,
-                "lastTransitionTime": time,
-                "lastUpdateTime": time,
-            }
-        )
+        if all(same.get(key) == found[key] for key in ("status", "reason")):
+            found["lastTransitionTime"] = same["lastTransitionTime"]
+        conditions.append({**found, "lastUpdateTime": found["lastTransitionTime"]})
     return conditions

@@ -28,6 +28,12 @@ def labels_of(item: Object) -> dict[str, str]:
     return (item.get("metadata") or {}).get("labels") or {}
 
 
+def condition(kind: str, status: str, *, reason: str, message: str) -> Object:
+    """Return a condition that holds (`True`), does not, or is not known, from now on."""
+    said = {"type": kind, "status": status, "reason": reason, "message": message}
+    return {**said, "lastTransitionTime": now()}
+
+
 def has_condition(item: Object, kind: str) -> bool:
     """Say whether a condition in the status of an object holds."""
     conditions = (item.get("status") or {}).get("conditions") or ()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from functools import cache
 
 from emulator.kubernetes.objects.errors import Object
-from emulator.kubernetes.objects.metadata import now
+from emulator.kubernetes.objects.metadata import condition
 from emulator.kubernetes.objects.validation import BuiltInSchemas, Schema
 from kubernetes import client
 
@@ -271,17 +271,10 @@ def established_status(definition: Object) -> Object:
         "storedVersions": stored if storage in stored else [*stored, storage],
         "conditions": before.get("conditions")
         or [
-            _condition("NamesAccepted", "NoConflicts", "no conflicts found"),
-            _condition("Established", "InitialNamesAccepted", "the initial names were accepted"),
+            condition(kind, "True", reason=reason, message=message)
+            for kind, reason, message in (
+                ("NamesAccepted", "NoConflicts", "no conflicts found"),
+                ("Established", "InitialNamesAccepted", "the initial names were accepted"),
+            )
         ],
-    }
-
-
-def _condition(kind: str, reason: str, message: str) -> Object:
-    return {
-        "type": kind,
-        "status": "True",
-        "reason": reason,
-        "message": message,
-        "lastTransitionTime": now(),
     }
