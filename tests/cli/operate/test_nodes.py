@@ -192,6 +192,12 @@ def test_what_is_left_to_do(
     assert found == left
 
 
+def test_a_node_that_failed_is_to_be_replaced_by_one_that_runs() -> None:
+    failed = replace(ONE, status="Failure")
+    seen = Watched(action=REPLACE, nodes=[failed], among=[failed, TWO])
+    assert seen.unfinished([TWO], seconds=0, health={}) == WANTED
+
+
 READY, SILENT = Health(boot_id="a"), Health(boot_id="a", ready=False)
 STARTED, UNREADY = Health(boot_id="b"), Health(boot_id="b", ready=False)
 AWAY = {ONE.id: "not Ready in Kubernetes"}
