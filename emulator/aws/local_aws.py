@@ -50,7 +50,8 @@ def free_port() -> int:
     """
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
-        return probe.getsockname()[1]
+        port: int = probe.getsockname()[1]
+        return port
 
 
 class LocalAwsError(Exception):

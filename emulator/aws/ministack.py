@@ -30,12 +30,26 @@ _REQUIREMENTS = Path(__file__).parents[1] / "requirements.txt"
 [MINISTACK_VERSION] = re.findall(r"^ministack==(\S+)", _REQUIREMENTS.read_text("utf-8"), re.M)
 """The version that `emulator/requirements.txt` pins."""
 
+Query: TypeAlias = dict[str, list[str]]
+"""The parameters of a request to EC2."""
+Response: TypeAlias = tuple[int, dict[str, str], bytes]
+"""What a service answers: status, headers and body."""
+
 
 class _Module:
     """A module of MiniStack, imported when it is first used.
 
     `public` are names that are meant as they are, though there is a private one, too.
     """
+
+    # What services answer with.
+    describe_addon: Callable[..., Response]
+    describe_key: Callable[..., Response]
+    describe_nodegroup: Callable[..., Response]
+    error: Callable[..., Response]
+    error_response_json: Callable[..., Response]
+    json_resp: Callable[..., Response]
+    xml: Callable[..., Response]
 
     def __init__(self, module: str, *, public: tuple[str, ...] = ()) -> None:
         vars(self).update(_module=module, _public=public)
@@ -83,10 +97,6 @@ sns = _Module("ministack.services.sns")
 ssm = _Module("ministack.services.ssm")
 stepfunctions = _Module("ministack.services.stepfunctions")
 
-Query: TypeAlias = dict[str, list[str]]
-"""The parameters of a request to EC2."""
-Response: TypeAlias = tuple[int, dict[str, str], bytes]
-"""What a service answers: status, headers and body."""
 # Types of `iam_evaluator`; MiniStack has none.
 EvalContext: TypeAlias = Any
 EvalResult: TypeAlias = Any

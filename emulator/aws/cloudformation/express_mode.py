@@ -204,6 +204,7 @@ def _replaced(response: Response, old: str, new: str) -> Response:
 
 
 def _change_set(params: _Params) -> dict[str, Any] | None:
+    found: dict[str, Any] | None
     _id, found = changesets.find_change_set(
         handlers.p(params, "ChangeSetName"), handlers.p(params, "StackName")
     )

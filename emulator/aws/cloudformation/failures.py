@@ -40,7 +40,7 @@ def install_cancelled_update() -> None:
     """Look for a cancellation once more, when every resource has been changed."""
 
     def resolve_stack_outputs(
-        resolve: Callable[..., Any], *arguments: Any
+        resolve: Callable[..., tuple[list[Any], dict[str, Any]]], *arguments: Any
     ) -> tuple[list[Any], dict[str, Any]]:
         stack_name = arguments[-2]
         if cloudformation.stacks[stack_name].pop("_cancel_requested", False):

@@ -57,7 +57,9 @@ class ResourceType:
 def check_creation(resource_type: str, check: Callable[[Properties], None]) -> None:
     """Have the properties of what MiniStack's handler creates looked at first."""
 
-    def create(unchecked: Any, logical_id: str, properties: Properties, stack: str) -> Created:  # noqa: ANN401 - MiniStack's
+    def create(
+        unchecked: Callable[..., Created], logical_id: str, properties: Properties, stack: str
+    ) -> Created:
         check(properties)
         return unchecked(logical_id, properties, stack)
 

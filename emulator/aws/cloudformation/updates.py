@@ -34,7 +34,7 @@ class _Replacements:
         self._update: Callable[..., Created] = provisioners.update_resource
         self._replace: Callable[..., Created] = provisioners.replace_resource
         self._replacing = provisioners.replacing_change
-        self._refusal = provisioners.custom_named_replacement_error
+        self._refusal: Callable[..., str | None] = provisioners.custom_named_replacement_error
         self._recreation = provisioners.property_recreation
         self._roll_back = stacks.roll_back_operation
         self._add_event = stacks.add_event

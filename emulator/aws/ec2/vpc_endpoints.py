@@ -8,7 +8,7 @@ https://github.com/hashicorp/terraform-provider-aws/issues/24216.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -146,7 +146,7 @@ def install_vpc_endpoint() -> None:
     """Check each interface endpoint that CloudFormation creates, and describe by filters."""
     ec2.ACTION_MAP["DescribeVpcEndpoints"] = _describe_endpoints
     handlers: dict[str, Any] = provisioners.RESOURCE_HANDLERS[_TYPE]
-    unchecked = handlers["create"]
+    unchecked: Callable[..., Created] = handlers["create"]
 
     def create(logical_id: str, properties: Mapping[str, Any], stack_name: str) -> Created:
         _check(properties)

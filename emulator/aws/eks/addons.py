@@ -84,7 +84,8 @@ def _settled(properties: Properties) -> Created:
 
 
 def _described(cluster_name: str, addon_name: str) -> dict[str, Any]:
-    return eks_api.answer(eks.describe_addon(cluster_name, addon_name))["addon"]
+    addon: dict[str, Any] = eks_api.answer(eks.describe_addon(cluster_name, addon_name))["addon"]
+    return addon
 
 
 def _create(properties: Properties) -> Created:

@@ -174,7 +174,8 @@ def _settled(properties: Properties) -> Created:
 
 
 def _described(cluster: str, name: str) -> dict[str, Any]:
-    return eks_api.answer(eks.describe_nodegroup(cluster, name))["nodegroup"]
+    group: dict[str, Any] = eks_api.answer(eks.describe_nodegroup(cluster, name))["nodegroup"]
+    return group
 
 
 def _create(properties: Properties) -> Created:

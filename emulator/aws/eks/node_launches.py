@@ -98,7 +98,8 @@ def _others(group: Group) -> Iterator[Launch]:
 def template_of(group: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the data of the launch template of a group; None if there is none such."""
     found = ec2.launch_templates.get((group.get("launchTemplate") or {}).get("id"))
-    return found and found["Versions"][-1]["LaunchTemplateData"]
+    data: dict[str, Any] | None = found and found["Versions"][-1]["LaunchTemplateData"]
+    return data
 
 
 def _launch(group: Group) -> Launch:

@@ -4,7 +4,7 @@ MiniStack simulates for the first resource alone, and without context:
 https://docs.aws.amazon.com/IAM/latest/APIReference/API_SimulatePrincipalPolicy.html
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -19,7 +19,7 @@ _BY_RESTRICTION = ("allowed", "implicitDeny", "explicitDeny")
 
 def install_simulation() -> None:
     """Answer SimulatePrincipalPolicy for roles."""
-    unchecked = iam.IAM_HANDLERS["SimulatePrincipalPolicy"]
+    unchecked: Callable[..., Response] = iam.IAM_HANDLERS["SimulatePrincipalPolicy"]
 
     def simulate(parameters: Mapping[str, Any]) -> Response:
         source = iam.p(parameters, "PolicySourceArn")
