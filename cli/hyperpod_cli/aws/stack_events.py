@@ -19,9 +19,8 @@ _NESTED = "AWS::CloudFormation::Stack"
 class StackEvent:
     """An event of a stack, or of a resource in it.
 
-    Attributes:
-        physical_id: Physical ID of the resource; empty before it has one.
-        reason: Why it has the status; often empty.
+    For the stack, the logical ID is its name. The physical ID of a resource is empty before it has
+    one; the reason of a status is often empty.
     """
 
     event_id: str

@@ -96,7 +96,8 @@ def check(config: Config) -> None:
 def refuse_protected(config: Config, *, path: Path) -> None:
     """Refuse to delete all stacks of a configuration while a part of them is protected.
 
-    A stack whose creation failed is not: it holds nothing.
+    A stack whose creation failed is not: it holds nothing. OpsError says what is protected;
+    ProvisioningError, that a rollback has left a protected EKS cluster.
     """
     clients = Clients(region=config.region or os.environ.get("AWS_REGION"))
     problems, changes, protected = [], [], []

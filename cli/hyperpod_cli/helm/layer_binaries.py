@@ -28,7 +28,8 @@ def layer_binaries(*, cache: Path | None = None) -> LayerBinaries:
     """Return the binaries, extracting them the first time.
 
     Processes may race: each extracts into a separate directory and the first to rename it wins. The
-    cache, by default in this repository, keeps a folder for each version of the package.
+    cache, by default `build/kubectl-layer` of this repository, keeps a folder for each version of
+    the package.
     """
     parent = cache or _REPOSITORY / "build" / "kubectl-layer"
     folder = parent / metadata.version(_DISTRIBUTION)

@@ -177,7 +177,7 @@ def _left_to_karpenter(found: IdleGroup, minutes: int) -> IdleGroup:
 
 
 def slurm_use(text: str, *, nodes: Iterable[ClusterNode]) -> DeviceUse:
-    """Return which nodes Slurm uses, by what `SINFO` printed; those that are not there are used."""
+    """Return which nodes Slurm uses, by what `SINFO` printed; one that it does not name is used."""
     states = {
         found[1]: found[2] for line in text.splitlines() if (found := _SINFO.match(line.strip()))
     }

@@ -95,7 +95,7 @@ def delete(api: ApiClient, objects: Iterable[Object]) -> list[Object]:
 
 
 def found(api: ApiClient, item: Object) -> Object | None:
-    """Return an object of a kind, namespace and name as it is now; None if it is not there."""
+    """Return an object of some name as it is now; None if it, or its kind, is not there."""
     return _asked(api, "GET", item)
 
 

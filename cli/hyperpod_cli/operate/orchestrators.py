@@ -39,7 +39,10 @@ class Orchestrator:
         return ()
 
     def health(self, session: AwsSession, nodes: Sequence[ClusterNode]) -> Mapping[str, Health]:  # noqa: ARG002 - asks no one
-        """Return what it knows of nodes, by `kubernetes_name`."""
+        """Return what it knows of nodes, by `kubernetes_name`.
+
+        OpsError: it cannot be reached; ClientError and BotoCoreError: AWS has no answer.
+        """
         return {node.kubernetes_name: Health() for node in nodes if node.status == RUNNING}
 
     def node_groups(self, session: AwsSession) -> Sequence[ManagedNodeGroupState]:  # noqa: ARG002 - there are none

@@ -32,7 +32,8 @@ _LOGS = re.compile(r"^Logs: (?P<group>\S+)$")
 class Failure:
     """A resource that failed, and no other one's failure made it.
 
-    The log group is that of the function that said the message; None for another resource.
+    The stack is the one that the user deploys; the event's own may be nested in it. The log group
+    is that of the function that said the message; None for another resource.
     """
 
     stack: str

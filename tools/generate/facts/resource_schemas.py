@@ -36,10 +36,17 @@ Json = Mapping[str, Any]
 
 
 def render() -> Mapping[Path, str]:
-    """Return the files; no two regions may have different schemas of the cluster."""
+    """Return the files.
+
+    Raises:
+        ValueError: Regions have different schemas of the cluster, which the file has no place for.
+    """
     regions = {path.stem: _read(path) for path in sorted((_SCHEMAS / "providers").glob("*.json"))}
     of_clusters = {name: found[CLUSTER] for name, found in regions.items() if CLUSTER in found}
-    (schema,) = {*of_clusters.values()}
+    schemas = {*of_clusters.values()}
+    if len(schemas) != 1:
+        raise ValueError(f"{CLUSTER}: the regions have {len(schemas)} schemas")
+    (schema,) = schemas
     published = [name for name in RESOURCE_TYPES if name.startswith("AWS::") and name != STACK]
     contents: Mapping[Path, Json] = {
         _FACTS / "native_cluster.json": {

@@ -18,7 +18,8 @@ from hyperpod_shared.archives import Room, chart_members
 class Requirement:
     """One entry of `dependencies` in Chart.yaml.
 
-    It is switched on by its condition, paths of values with commas between them.
+    It is switched on by its condition, paths of values with commas between them. With a repository
+    that is empty or `file://…`, it is in the chart's own folder.
     """
 
     name: str

@@ -22,7 +22,10 @@ _Item = tuple[str, str, object]
 def month_change(
     former: Iterable[Template], wanted: Iterable[Template], *, region: str, day: date
 ) -> Iterator[str]:
-    """Yield what a month costs before and after, with all nodes, if a charge changes."""
+    """Yield what a month costs before and after, with all nodes, if a charge changes.
+
+    The day counts: EKS charges more for Kubernetes versions in extended support.
+    """
     before, after = ([*_charges(each, region=region, day=day)] for each in (former, wanted))
     if before == after:
         return

@@ -15,7 +15,6 @@ from hyperpod_cli.aws.session import AwsClient, deployer_session
 from hyperpod_cli.aws.stacks import (
     NOTHING_SHORT,
     deployed,
-    described_stack,
     documented_outputs,
     output_lines,
 )
@@ -165,11 +164,13 @@ def _cdk(stacks: Sequence[Stack], *, templates: Path, express: bool) -> list[str
 
 def _outputs(client: AwsClient, stacks: Sequence[Stack]) -> dict[str, dict[str, str]]:
     try:
-        found = {each.name: described_stack(client, each.name) or {} for each in stacks}
+        described = {
+            each.name: client.describe_stacks(StackName=each.name)["Stacks"][0] for each in stacks
+        }
     except (BotoCoreError, ClientError) as error:
         print(f"The outputs are not known: {' '.join(str(error).split())}", file=sys.stderr)
         return {}
-    return {name: documented_outputs(each) for name, each in found.items()}
+    return {name: documented_outputs(each) for name, each in described.items()}
 
 
 def _next(

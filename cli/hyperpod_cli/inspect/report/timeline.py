@@ -62,7 +62,10 @@ class Timeline:
 
 
 def timeline(events: Mapping[str, Sequence[StackEvent]], *, graph: Graph) -> Timeline:
-    """Return what happened in a deployment, by the events of each stack, the earliest first."""
+    """Return what happened in a deployment.
+
+    It takes the events of each stack, the earliest first, without those of nested stacks.
+    """
     own = {
         name: [event for event in found if event.type != CDK_METADATA]
         for name, found in events.items()

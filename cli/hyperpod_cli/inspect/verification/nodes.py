@@ -112,7 +112,10 @@ def _in_words(least: int, most: int, *, config: Config) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Workload:
-    """A DaemonSet or a Deployment, and what does not work without it, as sentences with a space."""
+    """A DaemonSet or a Deployment.
+
+    `without` has sentences, each with a space after it, on what does not work while it is missing.
+    """
 
     kind: Kind
     name: str

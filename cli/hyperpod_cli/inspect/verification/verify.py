@@ -80,17 +80,18 @@ def check_until_all_hold(
     while True:
         try:
             checks = verify()
-            line = _waiting(checks)
-            if not line or now() >= deadline:
+            line, pause = _waiting(checks), min(_PAUSE_SECONDS, deadline - now())
+            if not line or pause <= 0:
                 return checks
         except (BotoCoreError, ClientError, OpsError) as error:
-            if not _is_transient_error(error) or now() >= deadline:
+            pause = min(_PAUSE_SECONDS, deadline - now())
+            if not _is_transient_error(error) or pause <= 0:
                 raise
             line = explanation(error)
         if line != said:
             say(line)
             said = line
-        sleep(min(_PAUSE_SECONDS, deadline - now()))
+        sleep(pause)
 
 
 def verify(

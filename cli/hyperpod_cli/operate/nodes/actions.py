@@ -18,7 +18,7 @@ https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchReplaceCluste
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeAction:
-    """Something that can be done to nodes."""
+    """Something that can be done to nodes; after so many minutes, its wait ends."""
 
     name: str
     summary: str

@@ -100,11 +100,11 @@ class CountChange:
         yield from difflib.unified_diff(*lines, fromfile=name, tofile=name, lineterm="", n=2)
 
     def write(self) -> None:
-        """Change the file; refuse if it was changed meanwhile."""
+        """Change the file. OpsError: it was changed meanwhile, or cannot be written."""
         self._replace(self.before, self.after)
 
     def take_back(self) -> None:
-        """Restore the file; refuse if it was changed meanwhile."""
+        """Restore the file. OpsError: it was changed meanwhile, or cannot be written."""
         self._replace(self.after, self.before)
 
     def _replace(self, expected: str, text: str) -> None:

@@ -59,7 +59,7 @@ def deploy(command: Sequence[str], *, folder: Path) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class Left:
-    """What a deployment that failed has left."""
+    """What a deployment that failed has left; `is_undone` is None if that is not known."""
 
     is_undone: bool | None
     told: str

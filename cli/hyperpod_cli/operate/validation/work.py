@@ -90,6 +90,7 @@ class Runner:
         """Submit jobs, and yield each with its outcome when it is done and deleted.
 
         Whatever ends this early, nothing of them stays in the cluster, nor of what they share.
+        OpsError: the API refused something, or the image cannot be pulled, which holds for all.
         """
         waiting = [*works]
         seen = _Seen()

@@ -2,10 +2,12 @@
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from emulator.aws.local_aws import ACCOUNT, LocalAws
@@ -269,6 +271,58 @@ def test_what_the_configuration_has_wrong(
     ExistingNetwork(network=there.network).make(lambda service: client(aws, service))
 
     assert_lines(found(config_of({**network, **change}), aws), expected, network=network)
+
+
+def looked_at_subnets(
+    network: Network, aws: LocalAws, *, answers: Callable[[Stubber], object]
+) -> Iterator[str]:
+    """Yield what is found of subnets for 1,000 nodes while CloudFormation answers so."""
+    group = {"name": "g", "instance_type": "ml.m5.2xlarge", "instance_count": 1000}
+    config = configured({"network": network, "cluster": {"instance_groups": [group]}})
+    cloudformation = boto3.client("cloudformation", region_name="us-west-2")
+    target = replace(
+        place_in(aws),
+        client=lambda name: cloudformation if name == "cloudformation" else client(aws, name),
+    )
+    with Stubber(cloudformation) as stub:
+        answers(stub)
+        for finding, _ in VALIDATORS["subnets"](config, target):
+            yield str(finding)
+
+
+def test_a_stack_whose_creation_has_failed_has_no_nodes(aws: LocalAws) -> None:
+    network = existing()
+    ExistingNetwork(network=config_of(network).network).make(lambda name: client(aws, name))
+    gone = {
+        "LogicalResourceId": "Cluster",
+        "PhysicalResourceId": "ml-cluster",
+        "ResourceType": "Custom::HyperPodCluster",
+        "LastUpdatedTimestamp": "2026-01-01T00:00:00Z",
+        "ResourceStatus": "DELETE_COMPLETE",
+    }
+
+    def empty(stub: Stubber) -> None:
+        for _ in ("platform", "hyperpod"):
+            stub.add_response("list_stack_resources", {"StackResourceSummaries": [gone]})
+
+    [line] = looked_at_subnets(network, aws, answers=empty)
+
+    assert "usable addresses for nodes and pods" in line
+
+
+def test_what_is_found_before_a_call_is_denied_is_told(aws: LocalAws) -> None:
+    network = existing()
+    ExistingNetwork(network=config_of(network).network).make(lambda name: client(aws, name))
+    absent = {**network, "eks_subnet_ids": [new_id("subnet"), network["eks_subnet_ids"][1]]}
+    found = looked_at_subnets(
+        absent,
+        aws,
+        answers=lambda stub: stub.add_client_error("list_stack_resources", "AccessDenied"),
+    )
+
+    assert "is not a subnet of" in next(found)
+    with pytest.raises(ClientError, match="AccessDenied"):
+        next(found)
 
 
 def test_an_egress_rule_does_not_cost_the_group_its_own(aws: LocalAws) -> None:

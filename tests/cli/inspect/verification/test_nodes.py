@@ -229,6 +229,20 @@ def test_until_the_deadline() -> None:
     assert (looks.held(seconds=10), looks.count, looks.time) == (False, 2, 10.0)
 
 
+def test_a_line_that_takes_long_to_write_makes_no_pause_negative() -> None:
+    looks = Looks()
+    pauses: list[float] = []
+
+    def say(_line: str) -> None:
+        looks.time += 20.0
+
+    check_until_all_hold(
+        looks.verify, seconds=15, say=say, now=lambda: looks.time, sleep=pauses.append
+    )
+    assert pauses
+    assert min(pauses) > 0
+
+
 def test_not_for_what_cannot_be_looked_at() -> None:
     looks = Looks()
     unknown = not_looked_at("health", why="Kubernetes API: 401 Unauthorized; ask")

@@ -7,7 +7,7 @@ from hyperpod_cdk.checks.efa_zones import in_several_zones
 from hyperpod_cdk.checks.node_addresses import addresses_of, groups_in_subnets, too_small
 from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
-from hyperpod_cli.inspect.preflight.deployed import is_deployed
+from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.preflight.existing_network import (
     Record,
     WayOut,
@@ -53,15 +53,20 @@ def subnets(config: Config, target: Target) -> Problems:
     found, tables = vpc.subnets(), vpc.route_tables()
     absent = f"is not a subnet of {vpc.id}; name one of its subnets"
     there = {path: found[subnet_id] for path, subnet_id in named.items() if subnet_id in found}
+    command = "aws ec2 describe-subnets --subnet-ids"
+    for path, subnet_id in named.items():
+        if path not in there:
+            yield error(path, subnet_id, absent), f"{command} {subnet_id}"
+    # A stack whose creation has failed may be there, with nothing in it.
+    has_control_plane = resources_of(config, "platform", target.client)
+    has_nodes = resources_of(config, "hyperpod", target.client)
     for finding in (
-        *(error(path, each, absent) for path, each in named.items() if path not in there),
-        *_control_plane(config, there, is_new=not is_deployed(config, "platform", target)),
+        *_control_plane(config, there, is_new=not has_control_plane),
         *_zones_of_nodes(config, there),
         *_routes(there, tables, missing=unserved(config, vpc)),
-        *(() if is_deployed(config, "hyperpod", target) else _addresses(config, there)),
+        *(() if has_nodes else _addresses(config, there)),
     ):
-        subnet_id = named.get(finding.path, finding.value)
-        yield finding, f"aws ec2 describe-subnets --subnet-ids {subnet_id}"
+        yield finding, f"{command} {named.get(finding.path, finding.value)}"
 
 
 def _groups_across_zones(config: Config, target: Target) -> Problems:
