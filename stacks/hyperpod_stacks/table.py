@@ -59,7 +59,7 @@ class StackRow:
         holds_without_cluster: The same without HyperPod. Default: the same.
         exists: Whether a configuration has it.
         says: What it deploys, a line each.
-        follows: What it comes after besides the platform, and is deleted before.
+        follows: What it comes after besides the platform, and is deleted before; rows above it.
         has_outputs: Whether there is something in it that others look up.
         protection: What keeps it from being deleted, if the configuration can.
     """

@@ -12,6 +12,7 @@ from hyperpod_cdk.checks import findings
 from hyperpod_cdk.helm.chart import read_hyperpod_chart
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_stacks.deployment import add_stacks
+from hyperpod_stacks.table import STACKS
 from tests.conftest import Assemble, Configure
 from tests.support.assembly import new_app
 from tests.support.configs import TWO_SUBNETS
@@ -88,6 +89,17 @@ def test_every_other_stack_depends_on_the_platform_alone(
 
     assert depends.pop("ml-platform") == set()
     assert {*map(frozenset, depends.values())} == {frozenset({"ml-platform"})}
+
+
+def test_what_a_stack_follows_is_made_before_it() -> None:
+    kinds = [*STACKS]
+    late = [
+        (kind, other)
+        for kind, row in STACKS.items()
+        for other in row.follows
+        if kinds.index(other) > kinds.index(kind)
+    ]
+    assert not late
 
 
 def test_a_protected_storage_stack_stops_a_destruction_before_the_addons(

@@ -208,7 +208,7 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
 
     writers: Annotated[
         Listed[PrincipalArn],
-        judged(partial(listed_twice, then="name it once")),
+        judged(partial(listed_twice, message="is listed twice; name it once")),
         Task("run scripts of your own on each node"),
     ] = ()
     """ARNs of IAM roles and users that may change or delete the scripts in their bucket besides the

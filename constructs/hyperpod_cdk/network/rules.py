@@ -16,7 +16,7 @@ from hyperpod_cdk.schema.errors import Finding, Findings, KeyPath, error
 from hyperpod_cdk.schema.limits import listed_twice
 
 Values = Mapping[str, Any]
-listed_once = partial(listed_twice, then="list it once")
+listed_once = partial(listed_twice, message="is listed twice; list it once")
 
 
 def nat_gateway_findings(network: Values) -> Findings:

@@ -78,7 +78,7 @@ def _type_findings(types: Sequence[str]) -> Iterator[Finding]:
         yield Finding(
             value=list(types), message=f"must list 1 to {_MOST_TYPES} types, EKS's limits"
         )
-    yield from listed_twice(types)
+    yield from listed_twice(types, message="is listed twice; list each once")
 
 
 def _label_findings(labels: Mapping[str, str]) -> Iterator[Finding]:

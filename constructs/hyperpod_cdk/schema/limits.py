@@ -33,6 +33,7 @@ _LEAST_PART = 2
 _MOST_CLOSE = 4
 
 # https://docs.aws.amazon.com/cdk/v2/guide/tokens.html
+_TWICE = "is listed twice; list each once"
 _TOKEN = re.compile(r"\$\{Token\[[^\]]*\]\}")
 
 Value = TypeVar("Value", str, int)
@@ -212,7 +213,7 @@ class ListLimits(Limits):
         if not self._least <= len(value) <= most:
             message = f"must list {self._least} to {most} {self.noun}, the API's limits"
             yield Finding(value=list(value), message=message)
-        yield from listed_twice(value)
+        yield from listed_twice(value, message=_TWICE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,15 +224,15 @@ class EachOnce(Limits):
         return {"uniqueItems": True}
 
     def _check(self, value: tuple[object, ...]) -> tuple[object, ...]:
-        refuse(listed_twice(value))
+        refuse(listed_twice(value, message=_TWICE))
         return value
 
 
-def listed_twice(values: Sequence[object], *, then: str = "list each once") -> Findings:
-    """Find entries that a list has twice, and say what to do."""
+def listed_twice(values: Sequence[object], *, message: str) -> Findings:
+    """Find entries that a list has twice."""
     for index, item in enumerate(values):
         if item in values[:index]:
-            yield Finding(path=(index,), value=item, message=f"is listed twice; {then}")
+            yield Finding(path=(index,), value=item, message=message)
 
 
 def is_token(value: object) -> bool:
