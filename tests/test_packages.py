@@ -306,6 +306,7 @@ def test_an_app_outside_the_repository(
     shutil.rmtree(outside)
 
 
+@pytest.mark.whole
 def test_an_app_of_twelve_lines_deploys_everything(
     installed: Path, python: Path, tmp_path: Path, repository: Path
 ) -> None:

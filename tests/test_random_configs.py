@@ -132,6 +132,7 @@ MOST_A_PART = 500
 PARTS = -(-EXAMPLES // MOST_A_PART)
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=10)
 @pytest.mark.parametrize("part", range(PARTS))
 def test_a_random_configuration_deploys_or_is_refused_in_lines(part: int, chart: Path) -> None:

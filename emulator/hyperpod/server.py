@@ -43,7 +43,6 @@ from emulator.hyperpod.simulation.training_plans import TrainingPlans
 # The emulator's own AMI release; AWS's numbers follow the same form.
 DEFAULT_RELEASE_VERSION = "1.0.0"
 _NOT_PLAYED = {
-    "BatchAddClusterNodes": {"ClientToken"},
     "ListClusterNodes": {"CreationTimeAfter", "CreationTimeBefore", "SortBy", "SortOrder"},
     "ListClusters": {"CreationTimeAfter", "CreationTimeBefore", "SortBy", "SortOrder"},
 }

@@ -180,6 +180,7 @@ def test_a_recipe_is_accepted(title: str, default_config: Config, tmp_path: Path
     assert {finding.rule for finding in findings(config)} - usual == WARNED.get(title, set())
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=3)
 def test_recipes_synthesize(chart: Path, tmp_path: Path) -> None:
     together = [*_combined(tmp_path)]

@@ -230,6 +230,7 @@ def _allows(statement: Document, missing: Mapping[str, str]) -> bool:
     )
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=10)
 def test_a_linter_of_others_finds_what_is_explained(assemble: Assemble) -> None:
     found: set[tuple[str, str]] = set()

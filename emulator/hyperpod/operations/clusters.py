@@ -107,9 +107,6 @@ def _update(backend: Backend, call: Call) -> Answer:
 
 def _delete(backend: Backend, call: Call) -> Answer:
     cluster = backend.cluster_of(call)
-    if backend.faults.uses_up("delete_conflicts"):
-        message = f"Cluster '{cluster.name}' cannot be deleted: another operation is in progress."
-        raise conflict(message)
     _check_changeable(cluster, verb="deleted")
     if cluster.governance:
         message = (

@@ -88,6 +88,10 @@ def _add(backend: Backend, call: Call) -> Answer:
     if not cluster.continuous:
         message = "BatchAddClusterNodes needs a cluster with NodeProvisioningMode Continuous."
         raise validation_error(message)
+    token = request.get("ClientToken")
+    if token in cluster.client_tokens:
+        added = cluster.client_tokens[token]
+        return {"Successful": [_added(node) for node in added], "Failed": []}
     _check_added(backend, request, cluster, call)
     successful: list[Node] = []
     failed = []
@@ -97,6 +101,8 @@ def _add(backend: Backend, call: Call) -> Answer:
             successful += _grow(backend, cluster, addition, call.now)
         else:
             failed.append(_not_added(addition, code=code))
+    if token is not None:
+        cluster.client_tokens[token] = successful
     return {"Successful": [_added(node) for node in successful], "Failed": failed}
 
 

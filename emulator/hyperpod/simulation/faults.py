@@ -24,7 +24,6 @@ class Faults:
         role_not_propagated_calls: How many first CreateCluster calls cannot assume the role yet.
         slow_nodes: Factor by which the nodes of a group take longer to start.
         create_failure: When set, a create ends Failed with this FailureMessage.
-        delete_conflicts: How many first DeleteCluster calls are refused.
         nodes_left_in_kubernetes: The Kubernetes Nodes of a cluster outlive it.
         quota_failures: Teams whose compute quotas fail.
         unready_webhooks: How many first compute quotas fail, as Kueue's webhook is not ready.
@@ -40,7 +39,6 @@ class Faults:
     role_not_propagated_calls: int = 0
     slow_nodes: Mapping[str, float] = field(default_factory=dict)
     create_failure: str | None = None
-    delete_conflicts: int = 0
     nodes_left_in_kubernetes: bool = False
     quota_failures: frozenset[str] = frozenset()
     unready_webhooks: int = 0

@@ -201,6 +201,7 @@ class Cluster:
     provisioning: bool = False
     nodes_requested: int = 0
     events: list[Event] = field(default_factory=list)
+    client_tokens: dict[str, list[Node]] = field(default_factory=dict)
     governance: dict[str, GovernanceObject] = field(default_factory=dict)
     governance_made: int = 0
     waiting_groups: set[str] = field(default_factory=set)

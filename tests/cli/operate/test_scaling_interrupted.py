@@ -192,8 +192,8 @@ def scaled(file: Path, *, interrupted_at: int | None = None) -> tuple[int, int]:
     [
         ((), "UPDATE_ROLLBACK_COMPLETE"),
         # Of these, the second one is at each of the lines after it.
-        ((signal.SIGINT,), "UPDATE_ROLLBACK_COMPLETE"),
-        ((signal.SIGINT,), "UPDATE_IN_PROGRESS"),
+        pytest.param((signal.SIGINT,), "UPDATE_ROLLBACK_COMPLETE", marks=pytest.mark.whole),
+        pytest.param((signal.SIGINT,), "UPDATE_IN_PROGRESS", marks=pytest.mark.whole),
     ],
 )
 def test_the_last_line_is_true_wherever_it_is_interrupted(

@@ -76,6 +76,7 @@ def test_replaced_or_removed_value(file: Path, path: tuple[Any, ...], value: obj
     loads_or_is_refused(file)
 
 
+@pytest.mark.whole
 @pytest.mark.slow(seconds=10)
 @settings(max_examples=150, deadline=None)
 @given(path=st.sampled_from(paths(ALL_KEYS)), value=values | st.just(REMOVED))

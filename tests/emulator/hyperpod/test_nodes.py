@@ -189,12 +189,17 @@ def test_batch_add() -> None:
         {"InstanceGroupName": "x", "IncrementTargetCountBy": 1},
     ]
 
-    answer = api("BatchAddClusterNodes", ClusterName=NAME, NodesToAdd=additions)
+    answer = api("BatchAddClusterNodes", ClusterName=NAME, NodesToAdd=additions, ClientToken="t")
 
     assert [node["Status"] for node in answer["Successful"]] == ["Pending"] * 3
     (failed,) = answer["Failed"]
     assert (failed["ErrorCode"], failed["FailedCount"]) == ("InstanceGroupNotFound", 1)
     api.wait()
+    # The SDKs give each call a token of its own, and repeat it when they try again.
+    again = api("BatchAddClusterNodes", ClusterName=NAME, NodesToAdd=additions, ClientToken="t")
+    logical_ids = [node["NodeLogicalId"] for node in answer["Successful"]]
+    assert [node["NodeLogicalId"] for node in again["Successful"]] == logical_ids
+    assert [node["Status"] for node in again["Successful"]] == ["Running"] * 3
     assert api.counts() == {"a": (2, 2), "b": (4, 4)}
 
 
