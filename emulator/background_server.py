@@ -9,6 +9,7 @@ import ssl
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
@@ -131,11 +132,17 @@ class BackgroundServer:
             message = f"{self._name} did not start"
             raise RuntimeError(message) from self._failure
 
+    def end(self) -> None:
+        """Begin to stop, on the server's own thread."""
+        self._stop.set()
+
     def stop(self) -> None:
         """Stop, ending open connections; harmless when it does not run."""
         if self._thread is None or self._loop is None:
             return
-        self._loop.call_soon_threadsafe(self._stop.set)
+        # The server may have ended by itself.
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self.end)
         self._thread.join(_STOP_SECONDS)
         self._thread = None
 

@@ -130,6 +130,8 @@ def _install_eks(settings: Settings) -> None:
     cluster_updates.install_cluster_subnets()
     cluster_updates.install_cluster_version()
     access.install_authentication_mode()
+    # The last, so that it is asked first.
+    cluster.install_dropped_properties()
     addon_versions.install_addon_versions()
     addons.install_addon_health(settings=settings)
     launches.install_interface_types()

@@ -7,6 +7,7 @@ import json
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
 from threading import RLock
 from typing import Any
 
@@ -241,8 +242,12 @@ class HyperPodApi(BackgroundServer):
                 await asyncio.sleep(TICK_SECONDS)
 
         ticks = asyncio.create_task(tick())
+        # Clients get no answer of a service that stands still.
+        ticks.add_done_callback(lambda _ended: self.end())
         yield
         ticks.cancel()
+        with suppress(asyncio.CancelledError):
+            await ticks
 
     async def _replace_faults(self, request: web.Request) -> web.Response:
         """Put other faults in force: names of groups by the attributes of `Faults`."""

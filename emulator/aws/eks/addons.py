@@ -283,8 +283,10 @@ def install_addon_health(*, settings: Settings) -> None:
     wrap(
         stacks, "sends_back_failed_update", lambda others, name: name == ADDON.name or others(name)
     )
-    for function in (create, describe, update, delete):
-        wrap(eks, f"{function.__name__}_addon", function)
+    wrap(eks, "create_addon", create)
+    wrap(eks, "describe_addon", describe)
+    wrap(eks, "update_addon", update)
+    wrap(eks, "delete_addon", delete)
 
 
 def _refusal(cluster_name: str, body: Mapping[str, Any], *, addon_name: str) -> Response | None:

@@ -134,7 +134,6 @@ def install_cluster(*, settings: Settings) -> None:
     wrap(eks, "describe_cluster", describe)
     wrap(provisioners, "eks_cluster_fields", _fields)
     handlers = provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]
-    wrap(handlers, "update", _update_resource)
     handlers["delete"] = lambda name, _: eks_api.gone_or_answer(eks.delete_cluster(name))
     eks_api.route("POST", eks_api.CONFIG, _protect)
 
@@ -208,21 +207,26 @@ def _protect(
     return eks_api.updating(eks_api.update("DeletionProtectionUpdate", status="Successful"))
 
 
-def _update_resource(
-    updated: Callable[..., Created],
-    name: str,
-    old: Properties,
-    new: Properties,
-    stack: str,
-    *names: str,
-) -> Created:
-    if cloudformation.stacks[stack]["StackStatus"] != _ROLLBACK:
-        for dropped in _dropped(old, new):
-            raise Refused(
-                "The new template must include all the properties specified in the previous "
-                f'template, property "{dropped}" missing'
-            )
-    return updated(name, old, new, stack, *names)
+def install_dropped_properties() -> None:
+    """Check each update of a cluster by CloudFormation, before anything of it is done."""
+
+    def update(
+        updated: Callable[..., Created],
+        name: str,
+        old: Properties,
+        new: Properties,
+        stack: str,
+        *names: str,
+    ) -> Created:
+        if cloudformation.stacks[stack]["StackStatus"] != _ROLLBACK:
+            for dropped in _dropped(old, new):
+                raise Refused(
+                    "The new template must include all the properties specified in the previous "
+                    f'template, property "{dropped}" missing'
+                )
+        return updated(name, old, new, stack, *names)
+
+    wrap(provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"], "update", update)
 
 
 def _dropped(old: Properties, new: Properties) -> Iterator[str]:

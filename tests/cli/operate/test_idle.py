@@ -1,5 +1,6 @@
 """Which groups are idle, what they cost, and how that ends."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.clusters import Chosen, ClusterNode, DescribedCluster
 from hyperpod_cli.operate.idle import IdleGroup, idle_groups, slurm_use
 from hyperpod_cli.operate.nodes.health import DeviceUse, device_use
+from hyperpod_cli.terminal.console import print_json
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.clusters import described, node
 from tests.support.configs import configured
@@ -158,3 +160,11 @@ def test_slurm_says_what_is_idle() -> None:
     assert use.busy == {"ip-2", "ip-4"}
     with pytest.raises(OpsError, match="names no node of the cluster"):
         slurm_use("sinfo: error\n", nodes=nodes)
+
+
+def test_groups_are_json(capsys: pytest.CaptureFixture[str]) -> None:
+    print_json({"groups": idle([node(1)]), "waiting": ["ns/job"]})
+
+    found = json.loads(capsys.readouterr().out)
+    assert found["waiting"] == ["ns/job"]
+    assert [each["idle"] for each in found["groups"]] == [1]

@@ -1,5 +1,6 @@
 """A release in every state that an accident leaves, with the real helm."""
 
+import json
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -45,7 +46,7 @@ def _kill(
         when = "uninstalling" if request_type == "Delete" else "pending"
         kill_lambda(cloud, monkeypatch, lambda: cloud.send(request_type, wanted), when=when)
 
-    cloud.once(("killed", request_type), killed)
+    cloud.once(("killed", request_type, json.dumps(wanted)), killed)
 
 
 def test_install_left_behind_is_completed_by_the_next_request(
