@@ -94,9 +94,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Return the workers of `-n auto`: more than cores, since rehearsals wait for the CDK CLI."""
-    return (os.cpu_count() or 1) * 2
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return the workers of `-n auto`: more than cores, since tests wait for other processes.
+
+    Whole deployments wait longer, and each worker takes seconds to begin.
+    """
+    cores = os.cpu_count() or 1
+    return cores + 1 if config.option.markexpr == "not whole" else cores * 2
 
 
 @pytest.hookimpl(tryfirst=True)
