@@ -62,7 +62,9 @@ class ClusterTools:
 
 
 def cluster_nodes(clients: AwsClients, name: str) -> list[ClusterNode]:
-    """Return the nodes of a HyperPod cluster; none when there is no cluster."""
+    """Return the nodes of a HyperPod cluster; none without one, or without a name of one."""
+    if not name:
+        return []
     try:
         return nodes_of(clients("sagemaker"), name)
     except ClientError as error:
