@@ -89,7 +89,7 @@ def expression(alarm: Mapping[str, Any]) -> str:
 
 
 def test_each_alarm_is_tried(alarms: Mapping[str, Any]) -> None:
-    assert alarms.keys() == CASES.keys()
+    assert alarms.keys() == CASES.keys(), "add a row of CASES"
 
 
 @pytest.mark.parametrize("name", CASES)

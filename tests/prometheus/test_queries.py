@@ -20,7 +20,7 @@ def test_a_query_finds_what_its_legend_names(title: str, prometheus: Prometheus)
     panel = PANELS[title]
     found = prometheus.series(filled(panel.promql, matcher=f'cluster_id=~"{CLUSTER}"'))
 
-    assert found
+    assert found, "give metrics.py the series of the panel"
     labels = re.findall(r"{{(\w+)}}", panel.legend)
     legends = [tuple(each.get(label) for label in labels) for each, _ in found]
     assert all(all(named) for named in legends)

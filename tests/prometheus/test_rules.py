@@ -147,7 +147,7 @@ def test_promtool_accepts_the_rules(file: Path) -> None:
 
 
 def test_each_alarm_is_tried(file: Path) -> None:
-    assert {_alert(name) for name in CASES} == set(_alerts(file))
+    assert {_alert(name) for name in CASES} == set(_alerts(file)), "add a row of CASES"
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -123,5 +123,5 @@ def check_table(rule: Rule[Subject], *, cases: Sequence[Case[Subject]]) -> None:
     """Assert that a rule has a case that passes and one that fails, and names its source."""
     expected = [bool(case.expected) for case in cases if case.rule is rule]
 
-    assert set(expected) == {True, False}
-    assert "https://" in (inspect.getdoc(rule) or "")
+    assert set(expected) == {True, False}, "give it a case that passes, and one that fails"
+    assert "https://" in (inspect.getdoc(rule) or ""), "link the source in its docstring"

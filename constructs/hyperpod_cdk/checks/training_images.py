@@ -15,4 +15,4 @@ def training_images(config: Config) -> Findings:
             "has nothing to build: no instance group has GPUs or Trainium; add one, or leave "
             "workloads out"
         )
-        yield error(("workloads",), None, message)
+        yield error(("workloads",), config.workloads.model_dump(exclude_unset=True), message)

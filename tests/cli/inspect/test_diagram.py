@@ -15,6 +15,7 @@ from hyperpod_cdk import Config, load_config
 from hyperpod_cli.inspect.diagram.architecture import StackPicture, direct, groups, rows
 from hyperpod_cli.inspect.diagram.card import Card, Column
 from hyperpod_cli.inspect.diagram.picture import mermaid, picture, pictured
+from hyperpod_cli.inspect.diagram.svg import draw
 from hyperpod_cli.main import app
 from tests.conftest import Assemble
 from tests.support.configs import CONFIG_FOLDER, CONFIGS, configure, configured
@@ -67,6 +68,12 @@ def test_a_flowchart_has_every_card_and_what_needs_what() -> None:
         "  n_ml_platform_Eks --> n_ml_platform_Vpc",
         "  n_end --> n_ml_platform",
     ]
+
+
+def test_a_stack_of_which_nothing_is_drawn_has_its_name() -> None:
+    drawn = ElementTree.fromstring(draw(STACKS, title="HyperPod"))  # noqa: S314 - our own
+
+    assert any("end" in text.split() for text in drawn.itertext())
 
 
 def test_the_suffix_of_the_file_says_the_format(

@@ -128,7 +128,7 @@ def _draw_stack(canvas: _Canvas, stack: StackPicture, *, x: float, y: float, wid
     inner = width - 2 * _MARGIN
     header = _wrapped(stack.description, inner)
     top = y + 30 + len(header) * _LINE + 4
-    widths = _shares(inner, [max(_row_weight(stack, row) for row in column) for column in columns])
+    widths = _shares(inner, [_column_weight(stack, column) for column in columns])
     drawing = _Canvas()
     boxes: dict[str, _Box] = {}
     left, bottom = x + _MARGIN, top
@@ -211,7 +211,12 @@ def _lines_of(stack: StackPicture, column: Sequence[Sequence[str]]) -> float:
 
 
 def _weight(stack: StackPicture) -> float:
-    return sum(max(_row_weight(stack, row) for row in column) for column in _columns(stack))
+    return sum(_column_weight(stack, column) for column in _columns(stack))
+
+
+def _column_weight(stack: StackPicture, column: Sequence[Sequence[str]]) -> float:
+    # A stack of which nothing is drawn has a title.
+    return max((_row_weight(stack, row) for row in column), default=1.0)
 
 
 def _row_weight(stack: StackPicture, row: Sequence[str]) -> float:
