@@ -44,15 +44,29 @@ int slurm_spank_init(spank_t spank, int argc, char **argv) {
   return of_a_step ? spank_option_register(spank, &option) : ESPANK_SUCCESS;
 }
 
-/* On a node: the other tasks do not wait for one that failed. */
+/* Returns how often a job has been requeued; -1 if that is not known. */
+static int restarts_of(uint32_t job) {
+  job_info_msg_t *jobs;
+  if (slurm_load_job(&jobs, job, SHOW_DETAIL)) return -1;
+  int restarts = jobs->job_array[0].restart_cnt;
+  slurm_free_job_info_msg(jobs);
+  return restarts;
+}
+
+/* On a node: the other tasks do not wait for one that failed. A process of its own asks for that, for
+ * the node's daemon waits for this one before it answers. The step of a job that is requeued
+ * meanwhile has the same number, and is not ended. */
 int slurm_spank_task_exit(spank_t spank, int argc, char **argv) {
   int status = 0, asked = 0;
   uint32_t job = 0, step = 0;
+  char restarts[16] = "0";
   spank_get_item(spank, S_TASK_EXIT_STATUS, &status);
   spank_get_item(spank, S_JOB_ID, &job);
   spank_get_item(spank, S_JOB_STEPID, &step);
-  if (wanted && status) while (again(slurm_terminate_job_step(job, step), &asked));
-  return ESPANK_SUCCESS;
+  spank_getenv(spank, "SLURM_RESTART_COUNT", restarts, sizeof restarts);
+  if (!wanted || !status || fork()) return ESPANK_SUCCESS;
+  while (restarts_of(job) <= atoi(restarts) && again(slurm_terminate_job_step(job, step), &asked));
+  _exit(0);
 }
 
 /* Says whether HyperPod replaces a node of the job, and whether one of these has resources. */
