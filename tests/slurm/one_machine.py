@@ -65,6 +65,9 @@ class OneMachine:
             "PlugStackConfig": f"{here}/plugstack.conf",
             "ProctrackType": "proctrack/linuxproc",
             "SlurmdParameters": "config_overrides",
+            # On a busy machine slurmd answers late. To one that has not answered, slurmctld repeats
+            # later that a step ends, and the next attempt of the job has a step of the same number.
+            "MessageTimeout": "100",
             "AccountingStorageHost": "localhost",
             "AccountingStoragePort": self.slurmdbd,
             # In the place of a password: where munged listens.
