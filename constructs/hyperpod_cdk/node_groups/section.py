@@ -13,7 +13,7 @@ from hyperpod_cdk.hyperpod.placement import HyperPodSubnet, subnets_of
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.arns import CapacityReservationGroupArn, CapacityReservationId
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
-from hyperpod_cdk.schema.errors import Finding, error, refuse
+from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import (
     Between,
     Limits,
@@ -58,10 +58,11 @@ class _Ec2Type(Limits):
     def _json_schema(self, _kind: str) -> dict[str, Any]:
         return {"enum": list(self.choices)}
 
-    def _check(self, value: str) -> str:
+    def findings(self, value: str) -> Iterator[Finding]:
+        """Find a type that is not EC2's, or that has HyperPod's name."""
         known = self.choices
         if value in known:
-            return value
+            return
         plain = ec2_name(value)
         hint = (
             "; write it without ml., as EC2 does"
@@ -69,8 +70,7 @@ class _Ec2Type(Limits):
             else nearest(value, known=known)
         )
         message = f"is not an EC2 instance type known here{hint}{allowed(known)}"
-        refuse([Finding(value=value, message=message)])
-        return value
+        yield Finding(value=value, message=message)
 
 
 def _type_findings(types: Sequence[str]) -> Iterator[Finding]:

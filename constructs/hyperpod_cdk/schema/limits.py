@@ -36,7 +36,7 @@ _MOST_CLOSE = 4
 _TWICE = "is listed twice; list each once"
 _TOKEN = re.compile(r"\$\{Token\[[^\]]*\]\}")
 
-Value = TypeVar("Value", str, int)
+Value = TypeVar("Value")
 
 
 class Limits(ABC):
@@ -56,19 +56,26 @@ class Limits(ABC):
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Add the limits to the schema of a value."""
+        """Add the limits to the schema of a value, or to that of one that may also be null."""
         of_value = handler(schema)
-        return of_value | self._json_schema(of_value.get("type", ""))
+        for part in of_value.get("anyOf", [of_value]):
+            kind = part.get("type", "")
+            part.update({} if kind == "null" else self._json_schema(kind))
+        return of_value
 
     def __get_pydantic_core_schema__(
         self, source: type, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Check the value after its type."""
+        """Check the value after its type; None, where the type has it, is within every limit."""
         return core_schema.no_info_after_validator_function(self._check, handler(source))
 
+    def _check(self, value: Value) -> Value:
+        refuse(() if value is None else self.findings(value))
+        return value
+
     @abstractmethod
-    def _check(self, value: Any) -> Any:  # noqa: ANN401 - each subclass has its own types
-        """Return the value, or raise what is wrong with it."""
+    def findings(self, value: Any) -> Iterable[Finding]:  # noqa: ANN401 - each subclass has its own
+        """Find what is wrong with a value."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,9 +105,9 @@ class ApiLimits(Limits):
         """The values of an enumeration."""
         return shape(self.shape_name).values
 
-    def _check(self, value: Value) -> Value:
-        refuse(limit_findings(value, limits=shape(self.shape_name), noun=self.noun))
-        return value
+    def findings(self, value: str | int) -> list[Finding]:
+        """Find what makes a value unacceptable to the API."""
+        return limit_findings(value, limits=shape(self.shape_name), noun=self.noun)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,10 +128,10 @@ class OneOf(Limits):
         """The values."""
         return tuple(str(value) for value in self.values)
 
-    def _check(self, value: Value) -> Value:
-        if value not in self.values:
-            refuse([_unknown(value, known=self.choices, noun=self.noun)])
-        return value
+    def findings(self, value: str | int) -> list[Finding]:
+        """Find a value that is not listed."""
+        is_known = value in self.values
+        return [] if is_known else [_unknown(value, known=self.choices, noun=self.noun)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -154,10 +161,6 @@ class Matching(Limits):
         fits = not too_long and re.fullmatch(self.pattern, value)
         return [] if fits else [Finding(value=value, message=self.rule)]
 
-    def _check(self, value: str) -> str:
-        refuse(self.findings(value))
-        return value
-
 
 EmailAddress = Annotated[
     str, Matching(pattern=r"[^@\s]+@[^@\s]+\.[^@\s]+", rule="must be an e-mail address")
@@ -178,10 +181,10 @@ class Between(Limits):
     def _json_schema(self, _kind: str) -> dict[str, Any]:
         return {"minimum": self.least, "maximum": self.most}
 
-    def _check(self, value: int) -> int:
-        if not self.least <= value <= self.most:
-            raise ValueError(self.message or f"must be {self.least} to {self.most}")
-        return value
+    def findings(self, value: int) -> list[Finding]:
+        """Find a number outside the range."""
+        message = self.message or f"must be {self.least} to {self.most}"
+        return [] if self.least <= value <= self.most else [Finding(value=value, message=message)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -204,11 +207,8 @@ class ListLimits(Limits):
     def _least(self) -> int:
         return 0 if self.may_be_empty else shape(self.shape_name).minimum or 0
 
-    def _check(self, value: tuple[object, ...]) -> tuple[object, ...]:
-        refuse(self._findings(value))
-        return value
-
-    def _findings(self, value: tuple[object, ...]) -> Findings:
+    def findings(self, value: tuple[object, ...]) -> Findings:
+        """Find a list that is too short or too long, and entries that it has twice."""
         most = shape(self.shape_name).maximum or 0
         if not self._least <= len(value) <= most:
             message = f"must list {self._least} to {most} {self.noun}, the API's limits"
@@ -223,9 +223,9 @@ class EachOnce(Limits):
     def _json_schema(self, _kind: str) -> dict[str, Any]:
         return {"uniqueItems": True}
 
-    def _check(self, value: tuple[object, ...]) -> tuple[object, ...]:
-        refuse(listed_twice(value, message=_TWICE))
-        return value
+    def findings(self, value: tuple[object, ...]) -> Findings:
+        """Find entries that a list has twice."""
+        return listed_twice(value, message=_TWICE)
 
 
 def listed_twice(values: Sequence[object], *, message: str) -> Findings:

@@ -127,10 +127,10 @@ class Section(BaseModel):
 
 
 def judged(find: Callable[[Any], Iterable[Finding]]) -> AfterValidator:
-    """Return the mark of a field whose valid values are also judged."""
+    """Return the mark of a field whose valid values but None are also judged."""
 
     def check(value: Item) -> Item:
-        refuse(find(value))
+        refuse(() if value is None else find(value))
         return value
 
     return AfterValidator(check)
