@@ -110,10 +110,9 @@ class Config(Section):
     """Whether CloudFormation refuses to delete the platform stack until this is false again. The
     storage stack is protected by itself. Default: false."""
 
-    log_retention_days: (
-        Annotated[int, OneOf(values=LOG_RETENTION_DAYS, noun="a retention of CloudWatch Logs")]
-        | None
-    ) = None
+    log_retention_days: Annotated[
+        int | None, OneOf(values=LOG_RETENTION_DAYS, noun="a retention of CloudWatch Logs")
+    ] = None
     """For how many days CloudWatch keeps the logs of the control plane, the VPC and the
     provisioner, and those of containers and nodes by observability.cloudwatch; and S3 the access
     logs of the lifecycle bucket. Default: 30 for the VPC, containers and nodes, 90 for the

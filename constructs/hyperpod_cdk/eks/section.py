@@ -160,15 +160,12 @@ class EksConfig(Section):
     """The Kubernetes control plane: a new one, or one that exists."""
 
     cluster_name: Annotated[
-        Annotated[
-            str,
-            Matching(
-                pattern=EKS_NAME,
-                rule="must be 1 to 100 letters, digits, hyphens and underscores, the first one a "
-                "letter or digit",
-            ),
-        ]
-        | None,
+        str | None,
+        Matching(
+            pattern=EKS_NAME,
+            rule="must be 1 to 100 letters, digits, hyphens and underscores, the first one a "
+            "letter or digit",
+        ),
         Field(examples=["another"]),
         Task("name what is made"),
     ] = None

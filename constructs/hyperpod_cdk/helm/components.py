@@ -13,15 +13,6 @@ Keys = tuple[str, ...]
 
 # The namespace hyperpod-ns-<id> must fit into Kubernetes' 63 characters.
 _LONGEST_TARGET_ID = 51
-ComputeQuotaTargetId = Annotated[
-    str,
-    Matching(
-        pattern=DNS_LABEL,
-        longest=_LONGEST_TARGET_ID,
-        rule=f"must be 1 to {_LONGEST_TARGET_ID} lower-case letters, digits and inner "
-        "hyphens: the team's namespace is hyperpod-ns-<id>",
-    ),
-]
 
 
 class ComponentsConfig(Section):
@@ -87,7 +78,14 @@ class ComponentsConfig(Section):
     """Role for one team of task governance; needs compute_quota_target_id. Default: false."""
 
     compute_quota_target_id: Annotated[
-        ComputeQuotaTargetId | None, Api("team-role-and-bindings.computeQuotaTarget.targetId")
+        str | None,
+        Matching(
+            pattern=DNS_LABEL,
+            longest=_LONGEST_TARGET_ID,
+            rule=f"must be 1 to {_LONGEST_TARGET_ID} lower-case letters, digits and inner "
+            "hyphens: the team's namespace is hyperpod-ns-<id>",
+        ),
+        Api("team-role-and-bindings.computeQuotaTarget.targetId"),
     ] = None
     """The team of team_role_bindings, by the target of its compute quota; task governance has made
     its namespace, hyperpod-ns- and this id. Default: none."""

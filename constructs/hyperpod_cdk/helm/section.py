@@ -79,14 +79,16 @@ class HelmConfig(Section):
     refused."""
 
     priority_classes: Annotated[
-        Annotated[Listed[PriorityClassConfig], judged(priority_class_findings)] | None,
+        Listed[PriorityClassConfig] | None,
+        judged(priority_class_findings),
         Task("steer pods to groups"),
     ] = DEFAULT_PRIORITY_CLASSES
     """PriorityClasses, installed as the release hyperpod-priority-classes; null for none. Default:
     inference (100000), training (10000) and best-effort (-10)."""
 
     image_registry: Annotated[
-        Annotated[str, IMAGE_REGISTRY] | None,
+        str | None,
+        IMAGE_REGISTRY,
         Field(examples=["registry.example.com"]),
         Task("keep the network off the internet"),
     ] = None

@@ -28,12 +28,7 @@ ImageId = Annotated[
         shape_name="sagemaker.ImageId", noun="an AMI such as ami-0123456789abcdef0 (or `default`)"
     ),
 ]
-ImageRelease = Annotated[
-    str,
-    ApiLimits(
-        shape_name="sagemaker.ImageReleaseVersion", noun="a HyperPod AMI release such as 1.2.3"
-    ),
-]
+
 InterfaceType = Annotated[
     str, ApiLimits(shape_name="sagemaker.ClusterInterfaceType", noun="a type of network interface")
 ]
@@ -55,7 +50,8 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
     the group back. Needs continuous provisioning. Default: none."""
 
     capacity: Annotated[
-        Annotated[str, OneOf(values=CAPACITIES, noun="a kind of capacity")] | None,
+        str | None,
+        OneOf(values=CAPACITIES, noun="a kind of capacity"),
         Task("use Spot capacity"),
     ] = None
     """OnDemand, or Spot: cheaper, and taken away at two minutes' notice. Default: HyperPod's,
@@ -82,7 +78,10 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
     latest. Default: HyperPod's latest."""
 
     image_release_version: Annotated[
-        ImageRelease | None,
+        str | None,
+        ApiLimits(
+            shape_name="sagemaker.ImageReleaseVersion", noun="a HyperPod AMI release such as 1.2.3"
+        ),
         Api("ImageReleaseVersion"),
         Field(examples=["2.3.4"]),
         Task("patch the nodes' AMI, or pin it"),

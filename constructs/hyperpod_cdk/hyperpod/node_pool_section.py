@@ -119,9 +119,9 @@ class NodePoolConfig(Section):
     ] = ()
     """Hours in which no node goes, so that the next pod need not wait for one. Default: none."""
 
-    weight: Annotated[
-        Annotated[int, Between(1, _MOST_WEIGHT)] | None, Field(examples=[50]), Api("weight")
-    ] = None
+    weight: Annotated[int | None, Between(1, _MOST_WEIGHT), Field(examples=[50]), Api("weight")] = (
+        None
+    )
     """Where pods fit several pools, the one of the greatest weight is taken first, 1 to 100.
     Default: none, less than all others."""
 

@@ -141,14 +141,7 @@ _S3_URI_RULE = (
 # Nodes run the script in a shell as root, so its name must not contain shell syntax.
 _SCRIPT = r"(?!\.\.?(/|$))[A-Za-z0-9_.-]+(/(?!\.\.?(/|$))[A-Za-z0-9_.-]+)*"
 
-ScriptsUri = Annotated[
-    str,
-    ApiLimits(shape_name="sagemaker.S3Uri", noun="an S3 URI such as s3://bucket/prefix"),
-    Matching(
-        pattern=_S3_URI,
-        rule=_S3_URI_RULE,
-    ),
-]
+
 ScriptName = Annotated[
     str,
     ApiLimits(
@@ -167,7 +160,11 @@ class LifecycleConfig(OwnScriptsConfig):
     """Which script the nodes run, and when."""
 
     source_s3_uri: Annotated[
-        ScriptsUri | None, Api("SourceS3Uri"), Task("run scripts of your own on each node")
+        str | None,
+        ApiLimits(shape_name="sagemaker.S3Uri", noun="an S3 URI such as s3://bucket/prefix"),
+        Matching(pattern=_S3_URI, rule=_S3_URI_RULE),
+        Api("SourceS3Uri"),
+        Task("run scripts of your own on each node"),
     ] = None
     """Bucket and prefix of scripts that are there already, in place of directory; the nodes' role
     may then read them: s3://bucket/prefix. Default: those of the deployment."""
@@ -260,14 +257,6 @@ Labels = Annotated[dict[str, str], judged(_label_findings), Field(json_schema_ex
 """Kubernetes labels, keys with an optional DNS prefix."""
 
 
-TaintValue = Annotated[
-    str,
-    ApiLimits(
-        shape_name="sagemaker.ClusterKubernetesTaintValue", noun="a taint's value such as research"
-    ),
-]
-
-
 class TaintConfig(Section):
     """A taint, which keeps off pods that do not tolerate it."""
 
@@ -281,7 +270,14 @@ class TaintConfig(Section):
     ]
     """Key of the taint, with an optional DNS prefix."""
 
-    value: Annotated[TaintValue | None, Api("Value")] = None
+    value: Annotated[
+        str | None,
+        ApiLimits(
+            shape_name="sagemaker.ClusterKubernetesTaintValue",
+            noun="a taint's value such as research",
+        ),
+        Api("Value"),
+    ] = None
     """Value of the taint. Default: none."""
 
     effect: Annotated[

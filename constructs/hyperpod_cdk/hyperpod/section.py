@@ -41,20 +41,7 @@ MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
 
 RESOURCES = ("custom", "native")
 
-MemoryPercentage = Annotated[
-    int,
-    ApiLimits(
-        shape_name="sagemaker.ClusterInstanceMemoryAllocationPercentage",
-        noun="a percentage of memory",
-    ),
-]
-ProvisioningMode = Annotated[
-    str,
-    ApiLimits(
-        shape_name="sagemaker.ClusterNodeProvisioningMode",
-        noun="a provisioning mode, nor null for all nodes or none",
-    ),
-]
+
 AutoScalerType = Annotated[
     str, ApiLimits(shape_name="sagemaker.ClusterAutoScalerType", noun="an autoscaler")
 ]
@@ -69,7 +56,12 @@ class TieredStorageConfig(Section):
     """Enable or Disable."""
 
     instance_memory_percentage: Annotated[
-        MemoryPercentage | None, Api("InstanceMemoryAllocationPercentage")
+        int | None,
+        ApiLimits(
+            shape_name="sagemaker.ClusterInstanceMemoryAllocationPercentage",
+            noun="a percentage of memory",
+        ),
+        Api("InstanceMemoryAllocationPercentage"),
     ] = None
     """Percentage of each instance's memory for checkpoints, 0 to 100. Default: HyperPod's."""
 
@@ -123,7 +115,11 @@ class ClusterConfig(WaitingConfig):
     """Automatic: HyperPod reboots or replaces faulty nodes. None: it only labels them."""
 
     node_provisioning_mode: Annotated[
-        ProvisioningMode | None,
+        str | None,
+        ApiLimits(
+            shape_name="sagemaker.ClusterNodeProvisioningMode",
+            noun="a provisioning mode, nor null for all nodes or none",
+        ),
         Api("NodeProvisioningMode"),
         Task("wait for all nodes, or for none"),
     ] = "Continuous"

@@ -55,15 +55,12 @@ class WaitingConfig(Section):
     keep."""
 
     software_update: Annotated[
-        Annotated[
-            str,
-            Matching(
-                pattern=r"[A-Za-z0-9_.:/=+@ -]{1,64}",
-                rule='must be 1 to 64 letters, digits, spaces or _.:/=+@-, such as "2026-11"',
-                longest=64,
-            ),
-        ]
-        | None,
+        str | None,
+        Matching(
+            pattern=r"[A-Za-z0-9_.:/=+@ -]{1,64}",
+            rule='must be 1 to 64 letters, digits, spaces or _.:/=+@-, such as "2026-11"',
+            longest=64,
+        ),
         Task("patch the nodes' AMI, or pin it"),
     ] = None
     """A text of your own, such as a date in quotes. Changing it replaces the machine image of every

@@ -141,17 +141,6 @@ def _problems(directory: Path, *, keys: Sequence[str]) -> Iterator[str]:
             )
 
 
-Prefix = Annotated[
-    str,
-    Matching(
-        # As the API takes an S3 URI, and without what an IAM policy would read as a pattern.
-        pattern=r"(?!\.\.?(/|$))[A-Za-z0-9!_.-]+(/(?!\.\.?(/|$))[A-Za-z0-9!_.-]+)*/?",
-        longest=256,
-        rule="must be a prefix such as lifecycle-scripts, of letters, digits and !_.- between "
-        "slashes, without ..",
-    ),
-]
-
 # Without the suffixes that S3 keeps for itself, and without dots, which no certificate covers.
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 _NEW_BUCKET = r"(?!.*(-s3alias|--ol-s3|--x-s3|--table-s3)$)sagemaker-[a-z0-9-]{0,52}[a-z0-9]"
@@ -160,22 +149,29 @@ _NEW_BUCKET = r"(?!.*(-s3alias|--ol-s3|--x-s3|--table-s3)$)sagemaker-[a-z0-9-]{0
 class LifecycleScriptsConfig(OwnScriptsConfig):
     """The lifecycle scripts, which every new node runs as root."""
 
-    prefix: Annotated[Prefix | None, Field(examples=["elsewhere"])] = None
+    prefix: Annotated[
+        str | None,
+        Matching(
+            # As the API takes an S3 URI, and without what an IAM policy would read as a pattern.
+            pattern=r"(?!\.\.?(/|$))[A-Za-z0-9!_.-]+(/(?!\.\.?(/|$))[A-Za-z0-9!_.-]+)*/?",
+            longest=256,
+            rule="must be a prefix such as lifecycle-scripts, of letters, digits and !_.- between "
+            "slashes, without ..",
+        ),
+        Field(examples=["elsewhere"]),
+    ] = None
     """Where in their bucket the scripts are, such as lifecycle-scripts. A change moves them, and an
     update of the HyperPod stack then tells the cluster: until that, a new node finds none, so make
     it while no node joins. Default: the top of a bucket that is made, `hyperpod/<name>` in
     existing_bucket_name."""
 
     bucket_name: Annotated[
-        Annotated[
-            str,
-            Matching(
-                pattern=_NEW_BUCKET,
-                rule="must be sagemaker- and up to 53 lower-case letters, digits and inner "
-                "hyphens: the managed policy of HyperPod nodes reads no other bucket",
-            ),
-        ]
-        | None,
+        str | None,
+        Matching(
+            pattern=_NEW_BUCKET,
+            rule="must be sagemaker- and up to 53 lower-case letters, digits and inner "
+            "hyphens: the managed policy of HyperPod nodes reads no other bucket",
+        ),
         Field(examples=["sagemaker-another"]),
         Task("name what is made"),
     ] = None
@@ -183,14 +179,11 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
     `sagemaker-<name>-<account>-<region>`."""
 
     existing_bucket_name: Annotated[
-        Annotated[
-            str,
-            Matching(
-                pattern=BUCKET_NAME,
-                rule="must be the name of an S3 bucket, such as sagemaker-my-scripts",
-            ),
-        ]
-        | None,
+        str | None,
+        Matching(
+            pattern=BUCKET_NAME,
+            rule="must be the name of an S3 bucket, such as sagemaker-my-scripts",
+        ),
         Field(examples=["another-bucket"]),
         Task("use a bucket or a role that exists"),
     ] = None

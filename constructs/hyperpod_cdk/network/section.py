@@ -127,7 +127,8 @@ class NetworkConfig(Section):
     as AWS's default policy does, to find out whether a policy is in the way."""
 
     allowed_domains: Annotated[
-        Annotated[Listed[Annotated[str, DOMAIN]], judged(rules.listed_once)] | None,
+        Listed[Annotated[str, DOMAIN]] | None,
+        judged(rules.listed_once),
         Field(examples=[["registry.example.com", "*.huggingface.co"], []]),
         Task("keep the network off the internet"),
     ] = None

@@ -132,7 +132,7 @@ class ManagedNodeGroupConfig(Section):
     min_size: Annotated[int, Between(0, _MOST_NODES)] = 0
     """Fewest nodes to which an autoscaler may shrink the group, 0 to 450. Default: 0."""
 
-    max_size: Annotated[Annotated[int, Between(1, _MOST_NODES)] | None, Field(examples=[4])] = None
+    max_size: Annotated[int | None, Between(1, _MOST_NODES), Field(examples=[4])] = None
     """Most nodes to which an autoscaler may grow the group, 1 to 450. Default: desired_size, and 1
     at least."""
 
@@ -180,15 +180,12 @@ class ManagedNodeGroupConfig(Section):
     faulty hardware is seen with operators.node_monitoring_agent. Default: true."""
 
     release_version: Annotated[
-        Annotated[
-            str,
-            Matching(
-                pattern=r"1\.[0-9]{2}\.[0-9]+-[0-9]{8}",
-                rule="must be a release of EKS's AMIs such as 1.33.5-20251112, from "
-                "https://github.com/awslabs/amazon-eks-ami/releases",
-            ),
-        ]
-        | None,
+        str | None,
+        Matching(
+            pattern=r"1\.[0-9]{2}\.[0-9]+-[0-9]{8}",
+            rule="must be a release of EKS's AMIs such as 1.33.5-20251112, from "
+            "https://github.com/awslabs/amazon-eks-ami/releases",
+        ),
         Field(examples=["1.33.5-20251112"]),
     ] = None
     """Release of the AMI, of Amazon Linux 2023 with what the hardware needs, such as
@@ -218,8 +215,8 @@ class ManagedNodeGroupConfig(Section):
     Default: 1."""
 
     update_strategy: Annotated[
-        Annotated[str, OneOf(values=("DEFAULT", "MINIMAL"), noun="EKS's strategy of an update")]
-        | None,
+        str | None,
+        OneOf(values=("DEFAULT", "MINIMAL"), noun="EKS's strategy of an update"),
         Field(examples=["MINIMAL"]),
     ] = None
     """DEFAULT: an update adds nodes before it ends others, so it needs capacity for them. MINIMAL:

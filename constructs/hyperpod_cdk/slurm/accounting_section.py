@@ -32,14 +32,11 @@ class AccountingConfig(Section):
     """The database of Slurm's accounting: a new RDS for MariaDB, or one that exists."""
 
     endpoint: Annotated[
-        Annotated[
-            str,
-            ApiLimits(
-                shape_name="sagemaker.ClusterAccountingDatabaseEndpoint",
-                noun="the host name of a database such as slurm.example.com",
-            ),
-        ]
-        | None,
+        str | None,
+        ApiLimits(
+            shape_name="sagemaker.ClusterAccountingDatabaseEndpoint",
+            noun="the host name of a database such as slurm.example.com",
+        ),
         Api("Endpoint"),
         Field(examples=["slurm.abcdefghijkl.us-west-2.rds.amazonaws.com"]),
         _TASK,
@@ -48,16 +45,13 @@ class AccountingConfig(Section):
     reaches; needs secret_arn. Default: none, a new database is made."""
 
     secret_arn: Annotated[
-        Annotated[
-            str,
-            ApiLimits(
-                shape_name="sagemaker.ClusterAccountingDatabaseSecretArn",
-                noun="the ARN of a secret such as "
-                "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
-            ),
-            Names("secret"),
-        ]
-        | None,
+        str | None,
+        ApiLimits(
+            shape_name="sagemaker.ClusterAccountingDatabaseSecretArn",
+            noun="the ARN of a secret such as "
+            "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf",
+        ),
+        Names("secret"),
         Api("SecretArn"),
         Field(
             examples=[
@@ -73,25 +67,19 @@ class AccountingConfig(Section):
     use it. Default: none, the AWS managed key, which needs no right."""
 
     port: Annotated[
-        Annotated[
-            int,
-            ApiLimits(shape_name="sagemaker.ClusterAccountingDatabasePort", noun="a port"),
-        ]
-        | None,
+        int | None,
+        ApiLimits(shape_name="sagemaker.ClusterAccountingDatabasePort", noun="a port"),
         Api("Port"),
         Field(examples=[3307]),
     ] = None
     """Port of the existing database. Default: 3306, which a new one has."""
 
     name: Annotated[
-        Annotated[
-            str,
-            ApiLimits(
-                shape_name="sagemaker.ClusterAccountingDatabaseName",
-                noun="the name of a database schema such as slurm_acct_db",
-            ),
-        ]
-        | None,
+        str | None,
+        ApiLimits(
+            shape_name="sagemaker.ClusterAccountingDatabaseName",
+            noun="the name of a database schema such as slurm_acct_db",
+        ),
         Api("Name"),
         Field(examples=["slurm_acct_db"]),
     ] = None

@@ -12,14 +12,6 @@ from hyperpod_shared.clusters import LOGIN, NODE_TYPES
 
 _PARTITIONS = Task("divide a Slurm cluster into partitions")
 
-PartitionName = Annotated[
-    str,
-    ApiLimits(
-        shape_name="sagemaker.ClusterPartitionName",
-        noun="the name of a partition (letters, digits, inner hyphens)",
-    ),
-]
-
 
 class SlurmNodesConfig(Section):
     """What the nodes of a group are in Slurm."""
@@ -33,7 +25,15 @@ class SlurmNodesConfig(Section):
     """controller: runs slurmctld, on one node of one group. login: where users submit jobs, at most
     one group. compute: runs jobs. It cannot be changed later."""
 
-    partition: Annotated[PartitionName | None, Field(examples=["cpu"]), _PARTITIONS] = None
+    partition: Annotated[
+        str | None,
+        ApiLimits(
+            shape_name="sagemaker.ClusterPartitionName",
+            noun="the name of a partition (letters, digits, inner hyphens)",
+        ),
+        Field(examples=["cpu"]),
+        _PARTITIONS,
+    ] = None
     """Partition of a compute group's nodes, which are in the partition `dev` too. Compute groups
     need one, others have none."""
 
@@ -50,13 +50,8 @@ class SlurmConfig(Section):
     """How HyperPod runs Slurm."""
 
     strategy: Annotated[
-        Annotated[
-            str,
-            OneOf(
-                values=("managed", "overwrite", "merge"), noun="a way to treat edits of slurm.conf"
-            ),
-        ]
-        | None,
+        str | None,
+        OneOf(values=("managed", "overwrite", "merge"), noun="a way to treat edits of slurm.conf"),
         Field(examples=["overwrite"]),
         Task("edit slurm.conf by hand"),
     ] = None

@@ -49,15 +49,12 @@ class SlurmSetupConfig(Section):
     Default: none but the AMI's."""
 
     motd: Annotated[
-        Annotated[
-            str,
-            Matching(
-                pattern=r"[^\x00-\x08\x0b-\x1f]*",
-                longest=4_096,
-                rule="must be text of at most 4,096 characters without control characters",
-            ),
-        ]
-        | None,
+        str | None,
+        Matching(
+            pattern=r"[^\x00-\x08\x0b-\x1f]*",
+            longest=4_096,
+            rule="must be text of at most 4,096 characters without control characters",
+        ),
         Field(examples=["Welcome to the cluster"]),
     ] = None
     """Message that users see when they log in to a node. Default: what the node is, and how to

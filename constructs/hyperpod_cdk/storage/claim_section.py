@@ -11,20 +11,6 @@ from hyperpod_cdk.schema.errors import Finding, Findings
 from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, ListLimits, Matching, OneOf
 from hyperpod_cdk.schema.section import EKS, Api, Listed, OrchestratedBy, Section, Task
 
-_Days = Annotated[
-    int, ApiLimits(shape_name="fsx.AutomaticBackupRetentionDays", noun="days to keep a backup")
-]
-_TimeOfDay = Annotated[
-    str, ApiLimits(shape_name="fsx.DailyTime", noun="a time of the day in UTC such as 02:00")
-]
-_TimeOfWeek = Annotated[
-    str,
-    ApiLimits(
-        shape_name="fsx.WeeklyTime",
-        noun="a time of the week in UTC such as 7:03:00",
-    ),
-]
-
 
 class MaintainedFiles(Section):
     """What FSx for Lustre and OpenZFS have alike: whether it stays, its backups and maintenance."""
@@ -44,15 +30,26 @@ class MaintainedFiles(Section):
     ] = False
     """Second half of the switch; without it delete_with_stack is refused."""
 
-    backup_retention_days: Annotated[_Days | None, Api("AutomaticBackupRetentionDays")] = None
+    backup_retention_days: Annotated[
+        int | None,
+        ApiLimits(shape_name="fsx.AutomaticBackupRetentionDays", noun="days to keep a backup"),
+        Api("AutomaticBackupRetentionDays"),
+    ] = None
     """Days for which FSx keeps its daily backups, up to 90; 0 for none. Deleting the file system
     deletes them. Default: none."""
 
-    backup_start_time: Annotated[_TimeOfDay | None, Api("DailyAutomaticBackupStartTime")] = None
+    backup_start_time: Annotated[
+        str | None,
+        ApiLimits(shape_name="fsx.DailyTime", noun="a time of the day in UTC such as 02:00"),
+        Api("DailyAutomaticBackupStartTime"),
+    ] = None
     """When the daily backup starts, in UTC, such as "02:00", in quotes. Default: FSx's choice."""
 
     weekly_maintenance_start_time: Annotated[
-        _TimeOfWeek | None, Api("WeeklyMaintenanceStartTime"), Field(examples=["7:03:00"])
+        str | None,
+        ApiLimits(shape_name="fsx.WeeklyTime", noun="a time of the week in UTC such as 7:03:00"),
+        Api("WeeklyMaintenanceStartTime"),
+        Field(examples=["7:03:00"]),
     ] = None
     """When FSx may maintain the file system, which stops it for minutes: day of the week (1 for
     Monday) and time in UTC, such as "7:03:00", in quotes. Default: FSx's choice."""
@@ -89,7 +86,7 @@ class ClaimConfig(Section):
     namespace: Annotated[Namespace, Task("mount a file system in a namespace")] = "default"
     """Namespace of the pods."""
 
-    name: Annotated[str, _CLAIM_NAME] | None = None
+    name: Annotated[str | None, _CLAIM_NAME] = None
     """Name of the claim. Default: fsx-claim, fsx-<name>-claim for a further file system, and
     home-claim for home directories."""
 
@@ -130,10 +127,8 @@ class DataRepositoryConfig(Section):
     """Directory of the file system that shows the S3 objects. None may be inside another."""
 
     s3_uri: Annotated[
-        Annotated[
-            str, Matching(pattern=_S3_URI, rule="must be an S3 URI such as s3://bucket/prefix")
-        ]
-        | None,
+        str | None,
+        Matching(pattern=_S3_URI, rule="must be an S3 URI such as s3://bucket/prefix"),
         Field(examples=["s3://another-bucket/prefix"]),
         Task("read a data set from S3, and write checkpoints to it"),
     ] = None

@@ -48,13 +48,6 @@ def _capacity(value: int) -> int:
     return value
 
 
-FileSystemId = Annotated[
-    str,
-    Matching(
-        pattern=r"fs-[0-9a-f]{8}([0-9a-f]{9})?",
-        rule="must be the ID of a file system, such as fs-0123456789abcdef0",
-    ),
-]
 _MANY = "write storage.data_repositories: [{{path: /s3, s3_uri: s3://bucket/prefix{more}}}]"
 _LINKED = _MANY.format(more="")
 
@@ -78,7 +71,11 @@ class LustreConfig(MaintainedFiles):
     }
 
     file_system_id: Annotated[
-        FileSystemId | None,
+        str | None,
+        Matching(
+            pattern=r"fs-[0-9a-f]{8}([0-9a-f]{9})?",
+            rule="must be the ID of a file system, such as fs-0123456789abcdef0",
+        ),
         Field(examples=["fs-0123456789abcdef0"]),
         Task("use a file system that exists"),
     ] = None
@@ -114,10 +111,8 @@ class LustreConfig(MaintainedFiles):
     """Throughput in MB/s for each TiB of size: 125, 250, 500 or 1000."""
 
     throughput_mbps: Annotated[
-        Annotated[
-            int, ApiLimits(shape_name="fsx.ThroughputCapacityMbps", noun="a throughput in MB/s")
-        ]
-        | None,
+        int | None,
+        ApiLimits(shape_name="fsx.ThroughputCapacityMbps", noun="a throughput in MB/s"),
         Field(examples=[320]),
     ] = None
     """Throughput of INTELLIGENT_TIERING in MB/s: a multiple of 4000. It can only grow."""
@@ -136,19 +131,17 @@ class LustreConfig(MaintainedFiles):
     ] = "LZ4"
     """Data compression: LZ4, or NONE."""
 
-    metadata_mode: (
-        Annotated[
-            str,
-            ApiLimits(shape_name="fsx.MetadataConfigurationMode", noun="a metadata mode of FSx"),
-        ]
-        | None
-    ) = None
+    metadata_mode: Annotated[
+        str | None,
+        ApiLimits(shape_name="fsx.MetadataConfigurationMode", noun="a metadata mode of FSx"),
+    ] = None
     """Who sets the metadata IOPS, for creating and listing files: AUTOMATIC, by the size, or
     USER_PROVISIONED. It cannot be added later. Default: USER_PROVISIONED with metadata_iops and
     INTELLIGENT_TIERING, AUTOMATIC with efa_enabled, else none."""
 
     metadata_iops: Annotated[
-        Annotated[int, ApiLimits(shape_name="fsx.MetadataIops", noun="metadata IOPS")] | None,
+        int | None,
+        ApiLimits(shape_name="fsx.MetadataIops", noun="metadata IOPS"),
         Field(examples=[3000]),
     ] = None
     """Metadata IOPS: 1500, 3000, 6000, or a multiple of 12000 up to 192000; of INTELLIGENT_TIERING

@@ -9,40 +9,36 @@ from hyperpod_cdk.schema.section import Section, Task
 
 _MOST_KEPT = 100
 
-BaseRegistry = Annotated[
-    str,
-    Matching(
-        pattern=r"\d{12}\.dkr\.ecr\.[a-z]{2,4}(?:-[a-z]+)+-\d\.amazonaws\.com(?:\.cn)?(?:/[a-z0-9._-]+)*",
-        rule="must be a private registry of ECR, perhaps with folders, such as "
-        "111122223333.dkr.ecr.us-west-2.amazonaws.com/mirror, without https://",
-        longest=255,
-    ),
-]
+
 # A build argument stays in the image's history, so an index with a password would show it.
 # https://docs.docker.com/reference/dockerfile/#arg
-PackageIndex = Annotated[
-    str,
-    Matching(
-        pattern=r"https://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:/[A-Za-z0-9._~/-]*)?",
-        rule="must be the https:// URL of a package index, such as https://pypi.example.com/simple,"
-        " without a user or password, which would stay readable in the image",
-        longest=500,
-    ),
-]
 
 
 class WorkloadsConfig(Section):
     """An ECR repository for the images that jobs train in, and a build that fills it."""
 
     base_registry: Annotated[
-        BaseRegistry | None,
+        str | None,
+        Matching(
+            pattern=r"\d{12}\.dkr\.ecr\.[a-z]{2,4}(?:-[a-z]+)+-\d\.amazonaws\.com(?:\.cn)?(?:/[a-z0-9._-]+)*",
+            rule="must be a private registry of ECR, perhaps with folders, such as "
+            "111122223333.dkr.ecr.us-west-2.amazonaws.com/mirror, without https://",
+            longest=255,
+        ),
         Field(examples=["111122223333.dkr.ecr.us-west-2.amazonaws.com/mirror"]),
     ] = None
     """Private ECR registry, perhaps with folders, that has AWS's Deep Learning Containers under the
     names of their repositories. Default: AWS's own in the region."""
 
     package_index: Annotated[
-        PackageIndex | None, Field(examples=["https://registry.example.com/simple"])
+        str | None,
+        Matching(
+            pattern=r"https://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:/[A-Za-z0-9._~/-]*)?",
+            rule="must be the https:// URL of a package index, such as https://pypi.example.com/simple,"
+            " without a user or password, which would stay readable in the image",
+            longest=500,
+        ),
+        Field(examples=["https://registry.example.com/simple"]),
     ] = None
     """URL of the index of Python packages that a build installs from. Packages are compared with
     the hashes of images/training/requirements-*.txt, wherever they come from. Default: PyPI."""
