@@ -73,7 +73,7 @@ def _parts(prometheus: Prometheus) -> Iterator[str]:
 
 def _drawn(panel: Panel, prometheus: Prometheus) -> str:
     found = sorted(
-        (_legend(panel.legend, labels), values)
+        (_legend(panel.line_name, labels), values)
         for labels, values in prometheus.series(filled(panel.promql))
     )
     most = max(value for _, values in found for _, value in values)

@@ -21,7 +21,7 @@ def test_a_query_finds_what_its_legend_names(title: str, prometheus: Prometheus)
     found = prometheus.series(filled(panel.promql, matcher=f'cluster_id=~"{CLUSTER}"'))
 
     assert found, "give metrics.py the series of the panel"
-    labels = re.findall(r"{{(\w+)}}", panel.legend)
+    labels = re.findall(r"{{(\w+)}}", panel.line_name)
     legends = [tuple(each.get(label) for label in labels) for each, _ in found]
     assert all(all(named) for named in legends)
     # Two lines of one name could not be told apart.
@@ -35,7 +35,7 @@ def test_a_query_finds_what_its_legend_names(title: str, prometheus: Prometheus)
 def last(prometheus: Prometheus, title: str) -> dict[str, float]:
     """Return the last value of each line of a panel by its label."""
     panel = PANELS[title]
-    (label,) = re.findall(r"{{(\w+)}}", panel.legend) or ["cluster_id"]
+    (label,) = re.findall(r"{{(\w+)}}", panel.line_name) or ["cluster_id"]
     return {each[label]: values[-1][1] for each, values in prometheus.series(filled(panel.promql))}
 
 

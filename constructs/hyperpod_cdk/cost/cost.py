@@ -1,9 +1,10 @@
 """What a configuration costs: a month with or without nodes, and an hour of its nodes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import NotRequired, TypedDict
 
 from hyperpod_cdk.config.config import Config
@@ -54,27 +55,24 @@ def cost(config: Config, *, region: str | None, day: date) -> Cost:
     The region is for a configuration that names none. On the day depends what EKS charges: more for
     Kubernetes versions in extended support.
     """
-    region = config.region or region
+    config = config.model_copy(update={"region": config.region or region})
     return Cost(
-        region=region,
-        standing=tuple(_standing(config, region=region, day=day)),
-        nodes=(
-            *(_nodes(group, region=region) for group in config.cluster.all_groups),
-            *(_instances(group, region=region) for group in config.node_groups),
-        ),
-        left_out=tuple(_left_out(config, region=region)),
-        change=_change(config, region=region, day=day),
+        region=config.region,
+        standing=tuple(_standing(config, day=day)),
+        nodes=tuple(_nodes(config)),
+        left_out=tuple(_left_out(config)),
+        change=_change(config, day=day),
     )
 
 
-def _change(config: Config, *, region: str | None, day: date) -> CostChange | None:
+def _change(config: Config, *, day: date) -> CostChange | None:
     if config.control_plane is None:
         return None
     version = config.control_plane.version
     end = END_OF_STANDARD_SUPPORT[version]
     if not day < end <= day + _SOON:
         return None
-    now, then = (month_of(_standing(config, region=region, day=each)) for each in (day, end))
+    now, then = (month_of(_standing(config, day=each)) for each in (day, end))
     if now == then:  # the price is not known there
         return None
     return CostChange(
@@ -84,11 +82,11 @@ def _change(config: Config, *, region: str | None, day: date) -> CostChange | No
     )
 
 
-def _standing(config: Config, *, region: str | None, day: date) -> Iterator[Charge]:
+def _standing(config: Config, *, day: date) -> Iterator[Charge]:
     if config.makes_control_plane:
-        yield _control_plane(config.eks.version, region=region, day=day)
-    for item in _items(config, region=region):
-        yield charge_of(**item, region=region)
+        yield _control_plane(config, day=day)
+    for item in _items(config):
+        yield charge_of(**item, region=config.region)
 
 
 class _Item(TypedDict):
@@ -101,7 +99,7 @@ class _Item(TypedDict):
     detail: NotRequired[str]
 
 
-def _items(config: Config, *, region: str | None) -> Iterator[_Item]:
+def _items(config: Config) -> Iterator[_Item]:
     yield from _ways_out(config)
     if config.encryption.create_kms_key:
         yield _Item(name="KMS key", quantity=1, service="KMS", item="key")
@@ -110,7 +108,7 @@ def _items(config: Config, *, region: str | None) -> Iterator[_Item]:
     if config.storage is not None:
         yield from _file_systems(config.storage)
     if config.observability.has_stack:
-        yield from _observability(config, region=region)
+        yield from _observability(config)
     grafana = config.observability.grafana_of(MANAGED)
     if grafana is not None and grafana.workspace_arn is None:
         service, detail = "Managed Grafana", "one editor"  # also of one that no one signs in to
@@ -118,9 +116,9 @@ def _items(config: Config, *, region: str | None) -> Iterator[_Item]:
         yield _Item(name=name, detail=detail, quantity=1, service=service, item="editor")
 
 
-def _observability(config: Config, *, region: str | None) -> Iterator[_Item]:
+def _observability(config: Config) -> Iterator[_Item]:
     """Yield what is billed for the topic's key, the dashboard and the alarms."""
-    seen, notifications = watched(config, region=region), config.observability.notifications
+    seen, notifications = watched(config), config.observability.notifications
     if notifications is not None and notifications.topic_arn is None:
         yield _Item(name="KMS key of the topic", quantity=1, service="KMS", item="key")
     # One tells that no one can be told.
@@ -179,7 +177,8 @@ def _ways_out(config: Config) -> Iterator[_Item]:
         yield _Item(name=item, quantity=gateways, service="VPC", item=item)
 
 
-def _control_plane(version: str, *, region: str | None, day: date) -> Charge:
+def _control_plane(config: Config, *, day: date) -> Charge:
+    version = config.eks.version
     item, extended = "control plane", "control plane, extended support"
     end, detail = END_OF_STANDARD_SUPPORT[version], f"Kubernetes {version}"
     if day >= end:
@@ -194,55 +193,56 @@ def _control_plane(version: str, *, region: str | None, day: date) -> Charge:
             note=note,
         )
     charge = charge_of(
-        name="EKS control plane", detail=detail, quantity=1, service="EKS", item=item, region=region
+        "EKS control plane",
+        detail=detail,
+        quantity=1,
+        service="EKS",
+        item=item,
+        region=config.region,
     )
-    later = price_of("EKS", extended, region=region)
+    later = price_of("EKS", extended, region=config.region)
     if day >= end or later is None:
         return charge
     return replace(charge, note=f"{later.usd} an hour from {end} on, in extended support")
 
 
-def _nodes(group: NodeGroupConfig, *, region: str | None) -> Charge:
-    """Return what HyperPod bills for a group."""
-    return _of_group(
-        group.name,
-        types=group.possible_instance_types,
-        count=group.instance_count,
-        region=region,
-        paid_otherwise="" if group.training_plan_arn is None else _PLAN,
-        is_spot=isinstance(group, InstanceGroupConfig) and group.is_spot,
-    )
-
-
-def _instances(group: ManagedNodeGroupConfig, *, region: str | None) -> Charge:
-    """Return what EC2 bills for a node group; a reservation costs as much, used or not."""
-    charge = _of_group(
-        group.name,
-        types=group.instance_types,
-        count=group.desired_size,
-        region=region,
-        paid_otherwise=_BLOCK if group.capacity == CAPACITY_BLOCK else "",
-        is_spot=group.capacity == SPOT,
-    )
-    if group.capacity != ON_DEMAND or group.reservation is None:
-        return charge
-    more = f"; {charge.note}" if charge.note else ""
-    return replace(charge, note=f"{_RESERVED}{more}")
+def _nodes(config: Config) -> Iterator[Charge]:
+    """Yield what HyperPod bills for its groups, and EC2 for node groups."""
+    bill = partial(_of_group, region=config.region)
+    for group in config.cluster.all_groups:
+        yield bill(
+            group,
+            count=group.instance_count,
+            paid_otherwise="" if group.training_plan_arn is None else _PLAN,
+            is_spot=isinstance(group, InstanceGroupConfig) and group.is_spot,
+        )
+    for managed in config.node_groups:
+        charge = bill(
+            managed,
+            count=managed.desired_size,
+            paid_otherwise=_BLOCK if managed.capacity == CAPACITY_BLOCK else "",
+            is_spot=managed.capacity == SPOT,
+        )
+        # A reservation costs as much, used or not.
+        if managed.capacity == ON_DEMAND and managed.reservation is not None:
+            more = f"; {charge.note}" if charge.note else ""
+            charge = replace(charge, note=f"{_RESERVED}{more}")
+        yield charge
 
 
 def _of_group(
-    name: str,
+    group: NodeGroupConfig | ManagedNodeGroupConfig,
     *,
-    types: Sequence[str],
     count: int,
     region: str | None,
     paid_otherwise: str,
     is_spot: bool,
 ) -> Charge:
     """Return what a group is billed: by the dearest of the types that it may have."""
+    types = group.possible_instance_types
     charges = [
         charge_of(
-            name=name,
+            name=group.name,
             detail=f"{count} x {' or '.join(types)}",
             quantity=count,
             service=biller_of(item),
@@ -267,7 +267,7 @@ def _of_group(
     return replace(charge, note=f"as {item}, the dearest type{more}")
 
 
-def _left_out(config: Config, *, region: str | None) -> Iterator[str]:
+def _left_out(config: Config) -> Iterator[str]:
     groups = config.cluster.all_groups
     size = sum(
         group.instance_count * (volume_gib or 0)
@@ -300,17 +300,17 @@ def _left_out(config: Config, *, region: str | None) -> Iterator[str]:
     control_plane = "" if config.control_plane is None else "EKS, "
     if config.observability.cloudwatch is not None:
         yield "Container Insights in CloudWatch: each observation of a metric, and logs"
-    yield from _left_out_of_metrics(config, region=region)
+    yield from _left_out_of_metrics(config)
     yield f"logs ({control_plane}VPC flow log, nodes, Lambda), S3, requests to KMS"
     yield "Lambda and Step Functions, which run while stacks are deployed"
     yield "taxes and discounts"
 
 
-def _left_out_of_metrics(config: Config, *, region: str | None) -> Iterator[str]:
+def _left_out_of_metrics(config: Config) -> Iterator[str]:
     prometheus = config.observability.prometheus
     if prometheus is not None:
         seconds = prometheus.scrape_interval_seconds
-        known = price_of("Managed Prometheus", "samples", region=region)
+        known = price_of("Managed Prometheus", "samples", region=config.region)
         each = ""
         if known is not None:
             samples = Decimal(_SERIES * HOURS_A_MONTH * 3600) / seconds
@@ -318,7 +318,7 @@ def _left_out_of_metrics(config: Config, *, region: str | None) -> Iterator[str]
             each = f" ({usd:.2f} USD a month for {_SERIES:,} series, read every {seconds} seconds)"
         yield f"metrics in Prometheus: samples that are written{each}, kept and queried"
     if config.observability.grafana_of(MANAGED) is not None:
-        known = price_of("Managed Grafana", "viewer", region=region)
+        known = price_of("Managed Grafana", "viewer", region=config.region)
         each = "" if known is None else f", {known.usd} USD a month for each who views"
         yield f"further users of Amazon Managed Grafana{each}"
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from ipaddress import IPv4Network, collapse_addresses
 from typing import Annotated, Any
 
@@ -16,7 +17,7 @@ from hyperpod_cdk.schema.arns import (
 )
 from hyperpod_cdk.schema.cidrs import Cidr, is_private
 from hyperpod_cdk.schema.errors import Finding, error, refuse
-from hyperpod_cdk.schema.limits import Matching, OneOf, is_token
+from hyperpod_cdk.schema.limits import Matching, OneOf, is_token, listed_twice
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
 # Kubernetes keeps the prefix for itself, and begins with these three.
@@ -36,11 +37,7 @@ EditorsNamespace = Annotated[
 ]
 
 
-def listed_twice(principals: Sequence[str]) -> Iterator[Finding]:
-    """Find principals that a list names again."""
-    for index, arn in enumerate(principals):
-        if arn in principals[:index]:
-            yield error((index,), arn, "is listed twice; EKS takes a principal once")
+listed_once = partial(listed_twice, message="is listed twice; EKS takes a principal once")
 
 
 def admin_findings(principals: Sequence[str], *, admins: Sequence[str]) -> Iterator[Finding]:
@@ -78,7 +75,7 @@ def _namespace_findings(namespaces: Sequence[str]) -> Iterator[Finding]:
 
 def _principal_findings(principals: Sequence[str]) -> Iterator[Finding]:
     yield from _missing(principals, noun="principal")
-    yield from listed_twice(principals)
+    yield from listed_once(principals)
 
 
 class EditorsConfig(Section):
@@ -137,9 +134,8 @@ def existing_cluster_findings(eks: Mapping[str, Any]) -> Iterator[Finding]:
         )
         value = list(eks[key]) if isinstance(eks[key], tuple) else eks[key]
         yield error((key,), value, message)
-    for index, name in enumerate(eks["addons"]):
-        if name in eks["addons"][:index]:
-            yield error(("addons", index), name, "is listed twice; name it once")
+    once = "is listed twice; name it once"
+    yield from listed_twice(eks["addons"], message=once, of=("addons",))
 
 
 # EKS offers newer ones earlier; HyperPod lists those it supports.
@@ -230,7 +226,7 @@ class EksConfig(Section):
     away. Default: anywhere, with IAM deciding who gets in."""
 
     admins: Annotated[
-        Listed[PrincipalArn], judged(listed_twice), Task("let people use kubectl")
+        Listed[PrincipalArn], judged(listed_once), Task("let people use kubectl")
     ] = ()
     """ARNs of IAM roles and users that have admin access to the Kubernetes cluster. Default: only
     the provisioner."""
@@ -311,7 +307,7 @@ class EksConfig(Section):
     @field_validator("viewers")
     @classmethod
     def _check_viewers(cls, value: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
-        refuse([*listed_twice(value), *admin_findings(value, admins=info.data.get("admins", ()))])
+        refuse([*listed_once(value), *admin_findings(value, admins=info.data.get("admins", ()))])
         return value
 
     @field_validator("editors")

@@ -14,6 +14,7 @@ from hyperpod_cdk.schema.limits import (
     ListLimits,
     Matching,
     OneOf,
+    listed_twice,
 )
 from hyperpod_cdk.schema.section import Api, Listed, Section, Task, members
 
@@ -131,11 +132,12 @@ class TeamConfig(Section):
         if self.borrow_limit_percent is not None and self.sharing != LEND_AND_BORROW:
             message = f"must be left out: with sharing {self.sharing} the team borrows nothing"
             yield error(("borrow_limit_percent",), self.borrow_limit_percent, message)
-        types = [each.instance_type for each in self.quota]
-        for index, name in enumerate(types):
-            if name in types[:index]:
-                message = "must be there once in a team's quota"
-                yield error(("quota", index, "instance_type"), name, message)
+        yield from listed_twice(
+            [each.instance_type for each in self.quota],
+            message="must be there once in a team's quota",
+            of=("quota",),
+            key="instance_type",
+        )
 
     @property
     def borrows_percent(self) -> int | None:
@@ -217,6 +219,4 @@ class GovernanceConfig(Section):
             yield error(("teams",), [], "must list at least one team")
         for key in ("teams", "priority_classes"):
             names = [each.name for each in getattr(self, key)]
-            for index, name in enumerate(names):
-                if name in names[:index]:
-                    yield error((key, index, "name"), name, "must be there once")
+            yield from listed_twice(names, message="must be there once", of=(key,), key="name")

@@ -342,20 +342,13 @@ class ManagedNodeGroupConfig(Section):
         if self.has_efa and len({(e.efa_interfaces, e.network_cards) for e in self.facts}) > 1:
             message = "must have as many interfaces of EFA as each other, or set efa: false"
             yield error(("instance_types",), list(self.instance_types), message)
-        without = [
-            name
-            for name, each in zip(self.instance_types, self.facts, strict=True)
-            if not each.efa_interfaces
-        ]
+        without = next((each for each in self.facts if not each.efa_interfaces), None)
         if self.efa and without:
-            yield error(("efa",), True, f"must be left out: {without[0]} has no EFA")
-        diskless = [
-            name
-            for name, each in zip(self.instance_types, self.facts, strict=True)
-            if not each.local_nvme_gb
-        ]
+            yield error(("efa",), True, f"must be left out: {without.instance_type} has no EFA")
+        diskless = next((each for each in self.facts if not each.local_nvme_gb), None)
         if self.raid0 and diskless:
-            yield error(("raid0",), True, f"must be left out: {diskless[0]} has no local disks")
+            message = f"must be left out: {diskless.instance_type} has no local disks"
+            yield error(("raid0",), True, message)
 
 
 def group_findings(groups: Sequence[ManagedNodeGroupConfig]) -> Iterator[Finding]:

@@ -1,7 +1,8 @@
 """What the load balancer controller of the inference operator may do in AWS."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
 
 from aws_cdk import Aws, Stack
 from aws_cdk import aws_iam as iam
@@ -44,41 +45,28 @@ def load_balancer_statements(scope: Construct, *, vpc_id: str) -> Iterator[iam.P
     own = {"Null": {made: "false"}}
     retagged = {"Null": {making: "true", made: "false"}}
 
-    def allow(
-        sid: str,
-        why: str,
-        actions: Sequence[str],
-        resources: Sequence[str],
-        conditions: Mapping[str, Any] | None = None,
-    ) -> iam.PolicyStatement:
-        return statement(
-            scope,
-            sid=sid,
-            why=why,
-            added_by=SWITCH,
-            actions=actions,
-            resources=resources,
-            conditions=conditions,
-        )
+    allow = partial(statement, scope, added_by=SWITCH)
 
     def elb(*names: str) -> list[str]:
         return [f"elasticloadbalancing:{name}" for name in names]
 
     yield allow(
-        "CreateServiceLinkedRole",
-        "The first load balancer of an account makes Elastic Load Balancing's role.",
-        ["iam:CreateServiceLinkedRole"],
-        [
+        sid="CreateServiceLinkedRole",
+        why="The first load balancer of an account makes Elastic Load Balancing's role.",
+        actions=["iam:CreateServiceLinkedRole"],
+        resources=[
             f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/aws-service-role/"
             "elasticloadbalancing.amazonaws.com/AWSServiceRoleForElasticLoadBalancing"
         ],
-        {"StringEquals": {"iam:AWSServiceName": "elasticloadbalancing.amazonaws.com"}},
+        conditions={"StringEquals": {"iam:AWSServiceName": "elasticloadbalancing.amazonaws.com"}},
     )
     yield allow(
-        "LookForLoadBalancers",
-        "The controller of load balancers looks at the network, at certificates, and at what "
-        "protects load balancers.",
-        [
+        sid="LookForLoadBalancers",
+        why=(
+            "The controller of load balancers looks at the network, at certificates, and at what "
+            "protects load balancers."
+        ),
+        actions=[
             "acm:DescribeCertificate",
             "acm:ListCertificates",
             "ec2:DescribeAccountAttributes",
@@ -118,59 +106,61 @@ def load_balancer_statements(scope: Construct, *, vpc_id: str) -> Iterator[iam.P
             "wafv2:GetWebACL",
             "wafv2:GetWebACLForResource",
         ],
-        ["*"],
+        resources=["*"],
     )
     yield allow(
-        "CreateSecurityGroups",
-        "Each load balancer of an endpoint has a security group.",
-        ["ec2:CreateSecurityGroup"],
-        [*groups, vpc],
+        sid="CreateSecurityGroups",
+        why="Each load balancer of an endpoint has a security group.",
+        actions=["ec2:CreateSecurityGroup"],
+        resources=[*groups, vpc],
     )
     yield allow(
-        "TagNewSecurityGroups",
-        "The controller tags the security groups that it makes as its own.",
-        ["ec2:CreateTags"],
-        groups,
-        {
+        sid="TagNewSecurityGroups",
+        why="The controller tags the security groups that it makes as its own.",
+        actions=["ec2:CreateTags"],
+        resources=groups,
+        conditions={
             "StringEquals": {"ec2:CreateAction": "CreateSecurityGroup"},
             "Null": {making: "false"},
         },
     )
     yield allow(
-        "TagOwnSecurityGroups",
-        "The controller changes other tags of its own security groups.",
-        ["ec2:CreateTags", "ec2:DeleteTags"],
-        groups,
-        retagged,
+        sid="TagOwnSecurityGroups",
+        why="The controller changes other tags of its own security groups.",
+        actions=["ec2:CreateTags", "ec2:DeleteTags"],
+        resources=groups,
+        conditions=retagged,
     )
     yield allow(
-        "OpenSecurityGroups",
-        "The controller lets load balancers reach pods: in the security groups of the VPC, the "
-        "nodes' among them.",
-        ["ec2:AuthorizeSecurityGroupIngress", "ec2:RevokeSecurityGroupIngress"],
-        groups,
-        in_vpc,
+        sid="OpenSecurityGroups",
+        why=(
+            "The controller lets load balancers reach pods: in the security groups of the VPC, the "
+            "nodes' among them."
+        ),
+        actions=["ec2:AuthorizeSecurityGroupIngress", "ec2:RevokeSecurityGroupIngress"],
+        resources=groups,
+        conditions=in_vpc,
     )
     yield allow(
-        "DeleteOwnSecurityGroups",
-        "The controller deletes its own security groups.",
-        ["ec2:DeleteSecurityGroup"],
-        groups,
-        own,
+        sid="DeleteOwnSecurityGroups",
+        why="The controller deletes its own security groups.",
+        actions=["ec2:DeleteSecurityGroup"],
+        resources=groups,
+        conditions=own,
     )
     yield allow(
-        "CreateLoadBalancers",
-        "The controller makes load balancers and target groups, tagged as its own.",
-        elb("CreateLoadBalancer", "CreateTargetGroup"),
-        [*balancers, *targets],
-        {"Null": {making: "false"}},
+        sid="CreateLoadBalancers",
+        why="The controller makes load balancers and target groups, tagged as its own.",
+        actions=elb("CreateLoadBalancer", "CreateTargetGroup"),
+        resources=[*balancers, *targets],
+        conditions={"Null": {making: "false"}},
     )
     yield allow(
-        "TagNewLoadBalancers",
-        "The controller tags them as its own when it makes them.",
-        elb("AddTags"),
-        [*balancers, *targets],
-        {
+        sid="TagNewLoadBalancers",
+        why="The controller tags them as its own when it makes them.",
+        actions=elb("AddTags"),
+        resources=[*balancers, *targets],
+        conditions={
             "StringEquals": {
                 "elasticloadbalancing:CreateAction": ["CreateLoadBalancer", "CreateTargetGroup"]
             },
@@ -178,16 +168,16 @@ def load_balancer_statements(scope: Construct, *, vpc_id: str) -> Iterator[iam.P
         },
     )
     yield allow(
-        "TagOwnLoadBalancers",
-        "The controller changes other tags of its own ones.",
-        elb("AddTags", "RemoveTags"),
-        [*balancers, *targets],
-        retagged,
+        sid="TagOwnLoadBalancers",
+        why="The controller changes other tags of its own ones.",
+        actions=elb("AddTags", "RemoveTags"),
+        resources=[*balancers, *targets],
+        conditions=retagged,
     )
     yield allow(
-        "ChangeOwnLoadBalancers",
-        "The controller changes and deletes its own ones.",
-        elb(
+        sid="ChangeOwnLoadBalancers",
+        why="The controller changes and deletes its own ones.",
+        actions=elb(
             "DeleteLoadBalancer",
             "DeleteTargetGroup",
             "ModifyLoadBalancerAttributes",
@@ -197,13 +187,13 @@ def load_balancer_statements(scope: Construct, *, vpc_id: str) -> Iterator[iam.P
             "SetSecurityGroups",
             "SetSubnets",
         ),
-        [*balancers, *targets],
-        own,
+        resources=[*balancers, *targets],
+        conditions=own,
     )
     yield allow(
-        "ListenOnLoadBalancers",
-        "The controller makes, changes and deletes listeners and their rules, and tags them.",
-        elb(
+        sid="ListenOnLoadBalancers",
+        why="The controller makes, changes and deletes listeners and their rules, and tags them.",
+        actions=elb(
             "AddListenerCertificates",
             "AddTags",
             "CreateListener",
@@ -217,11 +207,11 @@ def load_balancer_statements(scope: Construct, *, vpc_id: str) -> Iterator[iam.P
             "RemoveTags",
             "SetRulePriorities",
         ),
-        [*balancers, *listeners],
+        resources=[*balancers, *listeners],
     )
     yield allow(
-        "RegisterPods",
-        "The controller registers the pods of an endpoint as targets.",
-        elb("DeregisterTargets", "RegisterTargets"),
-        targets,
+        sid="RegisterPods",
+        why="The controller registers the pods of an endpoint as targets.",
+        actions=elb("DeregisterTargets", "RegisterTargets"),
+        resources=targets,
     )

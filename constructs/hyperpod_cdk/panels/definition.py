@@ -3,6 +3,7 @@
 An expression may name what differs between deployments, as `$name`: see `Watched.filled`.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -41,6 +42,7 @@ _ACCELERATED: Mapping[Has, str] = {
     "Neuron": "node_neuroncore_utilization",
 }
 _ANY = "node_cpu_utilization"
+_GROUPED_BY = re.compile(r"by \(cluster_id, ([^)]+)\)")
 
 Sender = Literal["AWS", "nodes", "accelerators"]
 """What sends metrics to CloudWatch: AWS by itself, or the agent on the nodes, of two kinds."""
@@ -85,6 +87,11 @@ class Line:
     has: Has | None = None
 
 
+def rate(label: str, metric: str) -> Line:
+    """Return a line of how much of a metric there is in a second."""
+    return Line(label=label, metrics=(metric,), statistic="Sum", expression="m1 / PERIOD(m1)")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Alarm:
     """When someone is to be told: above or below a threshold, of the panel's unit, for minutes."""
@@ -109,7 +116,8 @@ class Panel:
         cloudwatch: Its lines in CloudWatch; the alarm is about the first. Default: not shown there.
         promql: Its query of Prometheus; `$cluster` stands for the matcher of a cluster. Default:
             Grafana shows it from CloudWatch.
-        legend: The name of a line of that, by its labels in Grafana's way.
+        legend: The name of a line of that, by its labels in Grafana's way. Default: the labels by
+            which the query groups first, but that of the cluster.
         alarm: Its alarm, if any.
         has: What a deployment must have for it. Default: what the subject asks for.
     """
@@ -130,6 +138,13 @@ class Panel:
     def description(self) -> str:
         """What it shows, why, and what to do."""
         return f"{self.what} {self.why} {self.to_do}"
+
+    @property
+    def line_name(self) -> str:
+        """The name of a line of Prometheus."""
+        return self.legend or " ".join(
+            f"{{{{{label}}}}}" for label in _GROUPED_BY.findall(self.promql)[0].split(", ")
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

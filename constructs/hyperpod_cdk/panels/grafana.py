@@ -141,7 +141,7 @@ def _prometheus(panel: Panel) -> dict[str, Any]:
         "refId": "A",
         "datasource": _PROMETHEUS,
         "expr": filled(panel.promql, matcher=_CLUSTER),
-        "legendFormat": panel.legend,
+        "legendFormat": panel.line_name,
         "range": True,
     }
 

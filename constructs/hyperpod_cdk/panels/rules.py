@@ -68,8 +68,8 @@ def _alerts(watched: Watched) -> Iterator[dict[str, Any]]:
 def _alert(panel: Panel, alarm: Alarm, *, subject: str) -> dict[str, Any]:
     relation = ">" if alarm.is_above else "<"
     # Grafana's way to name a label, and Prometheus's.
-    which = panel.legend.replace("{{", "{{ $labels.").replace("}}", " }}")
-    where = f" of {which}" if which != panel.legend else ""
+    which = panel.line_name.replace("{{", "{{ $labels.").replace("}}", " }}")
+    where = f" of {which}" if which != panel.line_name else ""
     return {
         "alert": alarm.name,
         "expr": f"({filled(panel.promql)}) {relation} {alarm.threshold:g}",

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -14,7 +15,8 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from hyperpod_cdk.pipeline.section import ChartArchiveConfig, SourceConfig
+from hyperpod_cdk.pipeline.environment import EnvironmentAssembly
+from hyperpod_cdk.pipeline.section import ChartArchiveConfig, EnvironmentConfig, SourceConfig
 from hyperpod_cdk.synthesis.reasons import NIST, acknowledge, skip_checkov
 
 # Kept, because a rollback of a stage uses the artifacts of an earlier execution.
@@ -108,118 +110,137 @@ _CLONED = (
 )
 
 
-def synth_project(
-    scope: Construct,
-    *,
-    source: SourceConfig,
-    config_path: str,
-    chart: ChartArchiveConfig | None,
-    log_group: logs.ILogGroup,
-) -> codebuild.PipelineProject:
-    """Return the build that checks the repository as every change is, and synthesizes.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Builds:
+    """What the builds of a pipeline run.
 
-    It has no rights on the accounts of the environments: it runs what was pushed. The path of the
-    configuration is from the root of the repository; a chart is read from S3, or packaged in the
-    build.
+    The path of the configuration is from the root of the repository. A chart is read from S3; None
+    to package it in the build.
     """
-    # CodePipeline unpacks an archive from S3 without its history, and the checks list files by git.
-    history = ["git init --quiet", "git add --all"] if source.s3 is not None else []
-    path = shlex.quote(config_path)
-    return _project(
-        scope,
-        "Synth",
-        commands=[
-            *history,
-            ".ci/run",
-            "make setup",
-            f".venv/bin/hyperpod-cdk charts --if-needed-by {path}",
-            f".venv/bin/hyperpod-cdk synth --config {path} --output {_SYNTHESIZED}",
-            f"export {DIGEST}=$({_program('digest', _SYNTHESIZED)})",
-        ],
-        exported=[DIGEST],
-        output=_SYNTHESIZED,
-        # The tests keep four cores busy, and take six gigabytes with the local AWS.
-        compute_type=codebuild.ComputeType.MEDIUM,
-        minutes=60,
-        statements=[] if chart is None else [_read(chart)],
-        log_group=log_group,
-    )
 
+    scope: Construct
+    source: SourceConfig
+    config_path: str
+    chart: ChartArchiveConfig | None
+    log_group: logs.ILogGroup
 
-def check_project(
-    scope: Construct, *, config_path: str, log_group: logs.ILogGroup
-) -> codebuild.PipelineProject:
-    """Return the build that stops what would change the pipeline itself (ADR 75)."""
-    stack = cdk.Stack.of(scope)
-    command = f"make pipeline CONFIG={shlex.quote(config_path)}"
-    return _project(
-        scope,
-        "CheckPipeline",
-        commands=[_program("compare", stack.template_file, stack.stack_name, command)],
-        statements=[
-            iam.PolicyStatement(
+    def synth(self) -> codebuild.PipelineProject:
+        """Return the build that checks the repository as every change is, and synthesizes.
+
+        It has no rights on the accounts of the environments: it runs what was pushed.
+        """
+        # CodePipeline unpacks an archive from S3 without its history, and the checks list files by
+        # git.
+        history = ["git init --quiet", "git add --all"] if self.source.s3 is not None else []
+        path = shlex.quote(self.config_path)
+        return self._project(
+            "Synth",
+            commands=[
+                *history,
+                ".ci/run",
+                "make setup",
+                f".venv/bin/hyperpod-cdk charts --if-needed-by {path}",
+                f".venv/bin/hyperpod-cdk synth --config {path} --output {_SYNTHESIZED}",
+                f"export {DIGEST}=$({_program('digest', _SYNTHESIZED)})",
+            ],
+            exported=[DIGEST],
+            output=_SYNTHESIZED,
+            # The tests keep four cores busy, and take six gigabytes with the local AWS.
+            compute_type=codebuild.ComputeType.MEDIUM,
+            minutes=60,
+            statement=None if self.chart is None else _read(self.chart),
+        )
+
+    def check(self) -> codebuild.PipelineProject:
+        """Return the build that stops what would change the pipeline itself (ADR 75)."""
+        stack = cdk.Stack.of(self.scope)
+        command = f"make pipeline CONFIG={shlex.quote(self.config_path)}"
+        return self._project(
+            "CheckPipeline",
+            commands=[_program("compare", stack.template_file, stack.stack_name, command)],
+            statement=iam.PolicyStatement(
                 sid="ReadPipeline",
                 actions=["cloudformation:GetTemplate"],
                 resources=[stack.stack_id],
-            )
-        ],
-        log_group=log_group,
-    )
+            ),
+        )
 
+    def review(
+        self, environment: EnvironmentConfig, assembly: EnvironmentAssembly
+    ) -> codebuild.PipelineProject:
+        """Return the build that compares an environment with what is deployed, changing nothing.
 
-def review_project(
-    scope: Construct,
-    *,
-    environment: str,
-    source: SourceConfig,
-    config_path: str,
-    rehearses: bool,
-    roles: Sequence[str],
-    log_group: logs.ILogGroup,
-) -> codebuild.PipelineProject:
-    """Return the build that compares an environment with what is deployed, and changes nothing.
+        It fails when a value changes that cannot change (ADR 55).
+        """
+        rehearses = environment.rehearse_change
+        arguments = f"--config {shlex.quote(self.config_path)} --environment {environment.name}"
+        arguments += " --rehearse-change" if rehearses else ""
+        folder = f'"$CODEBUILD_SRC_DIR_{ASSEMBLY}"'
+        return self._project(
+            f"Review-{environment.name}",
+            commands=[
+                _verify(folder),
+                *([] if self.source.s3 is not None else [_CLONED]),
+                "make setup-rehearsal" if rehearses else "make setup",
+                f".venv/bin/hyperpod-cdk review {arguments} {folder} {_REVIEW}",
+                f". {_REVIEW}/variables",
+            ],
+            exported=["REVIEW", "REVIEW_URL"],
+            output=_REVIEW,
+            statement=_assume("ReadEnvironment", assembly.lookup_roles),
+        )
 
-    It fails when a value changes that cannot change (ADR 55).
-    """
-    arguments = f"--config {shlex.quote(config_path)} --environment {environment}"
-    arguments += " --rehearse-change" if rehearses else ""
-    return _project(
-        scope,
-        f"Review-{environment}",
-        commands=[
-            _verify(f'"$CODEBUILD_SRC_DIR_{ASSEMBLY}"'),
-            *([] if source.s3 is not None else [_CLONED]),
-            "make setup-rehearsal" if rehearses else "make setup",
-            f'.venv/bin/hyperpod-cdk review {arguments} "$CODEBUILD_SRC_DIR_{ASSEMBLY}" {_REVIEW}',
-            f". {_REVIEW}/variables",
-        ],
-        exported=["REVIEW", "REVIEW_URL"],
-        output=_REVIEW,
-        statements=[_assume("ReadEnvironment", roles)],
-        log_group=log_group,
-    )
+    def publish(
+        self, environment: EnvironmentConfig, assembly: EnvironmentAssembly
+    ) -> codebuild.PipelineProject:
+        """Return the build that uploads an environment's files, once it is approved.
 
+        It runs nothing that was pushed. Its artifact is the assembly, which no other build may
+        write.
+        """
+        return self._project(
+            f"Publish-{environment.name}",
+            commands=[_verify("."), _program("publish", assembly.folder)],
+            output=".",
+            statement=_assume("PublishFiles", assembly.publishing_roles),
+        )
 
-def publish_project(
-    scope: Construct,
-    *,
-    environment: str,
-    folder: str,
-    roles: Sequence[str],
-    log_group: logs.ILogGroup,
-) -> codebuild.PipelineProject:
-    """Return the build that uploads an environment's files, once it is approved.
-
-    It runs nothing that was pushed. Its artifact is the assembly, which no other build may write.
-    """
-    return _project(
-        scope,
-        f"Publish-{environment}",
-        commands=[_verify("."), _program("publish", folder)],
-        output=".",
-        statements=[_assume("PublishFiles", roles)],
-        log_group=log_group,
-    )
+    def _project(
+        self,
+        name: str,
+        *,
+        commands: Sequence[str],
+        exported: Sequence[str] = (),
+        output: str = "",
+        compute_type: codebuild.ComputeType = codebuild.ComputeType.SMALL,
+        minutes: int = 30,
+        statement: iam.PolicyStatement | None,
+    ) -> codebuild.PipelineProject:
+        artifacts = {"artifacts": {"base-directory": output, "files": ["**/*"]}}
+        spec = {
+            "version": "0.2",
+            **({"env": {"exported-variables": list(exported)}} if exported else {}),
+            "phases": {
+                "install": {"runtime-versions": {"python": "3.13"}},
+                "build": {"commands": list(commands)},
+            },
+            **(artifacts if output else {}),
+        }
+        project = codebuild.PipelineProject(
+            self.scope,
+            name,
+            build_spec=codebuild.BuildSpec.from_object(spec),
+            environment=codebuild.BuildEnvironment(
+                build_image=codebuild.LinuxBuildImage.STANDARD_7_0, compute_type=compute_type
+            ),
+            logging=codebuild.LoggingOptions(
+                cloud_watch=codebuild.CloudWatchLoggingOptions(log_group=self.log_group)
+            ),
+            timeout=Duration.minutes(minutes),
+        )
+        if statement is not None:
+            project.add_to_role_policy(statement)
+        return project
 
 
 def deny_artifacts_of_others(
@@ -242,46 +263,6 @@ def deny_artifacts_of_others(
             resources=[bucket.arn_for_objects(f"*/{name}*/*") for name in sorted(others)],
         )
     )
-
-
-def _project(
-    scope: Construct,
-    name: str,
-    *,
-    commands: Sequence[str],
-    log_group: logs.ILogGroup,
-    exported: Sequence[str] = (),
-    output: str = "",
-    compute_type: codebuild.ComputeType = codebuild.ComputeType.SMALL,
-    minutes: int = 30,
-    statements: Sequence[iam.PolicyStatement] = (),
-) -> codebuild.PipelineProject:
-    spec = {
-        "version": "0.2",
-        **({"env": {"exported-variables": list(exported)}} if exported else {}),
-        "phases": {
-            "install": {"runtime-versions": {"python": "3.13"}},
-            "build": {"commands": list(commands)},
-        },
-        "artifacts": {"base-directory": output, "files": ["**/*"]},
-    }
-    project = codebuild.PipelineProject(
-        scope,
-        name,
-        build_spec=codebuild.BuildSpec.from_object(
-            {key: value for key, value in spec.items() if key != "artifacts" or output}
-        ),
-        environment=codebuild.BuildEnvironment(
-            build_image=codebuild.LinuxBuildImage.STANDARD_7_0, compute_type=compute_type
-        ),
-        logging=codebuild.LoggingOptions(
-            cloud_watch=codebuild.CloudWatchLoggingOptions(log_group=log_group)
-        ),
-        timeout=Duration.minutes(minutes),
-    )
-    for statement in statements:
-        project.add_to_role_policy(statement)
-    return project
 
 
 def _program(*words: str) -> str:

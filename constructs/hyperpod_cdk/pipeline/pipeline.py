@@ -20,12 +20,9 @@ from hyperpod_cdk.pipeline.build import (
     COMMIT,
     DIGEST,
     ArtifactBucket,
-    check_project,
+    Builds,
     deny_artifacts_of_others,
     harden_artifacts,
-    publish_project,
-    review_project,
-    synth_project,
 )
 from hyperpod_cdk.pipeline.environment import EnvironmentAssembly
 from hyperpod_cdk.pipeline.notifications import PipelineNotifications
@@ -189,9 +186,12 @@ class DeploymentPipeline(Construct):
         artifacts = ArtifactBucket(self, "Artifacts")
         self._delivery = Construct(self, "Delivery")
         self._config = pipeline
-        self._config_path = config_path
-        self._log_group = logs.LogGroup(
-            self, "BuildLogs", retention=logs.RetentionDays.THREE_MONTHS
+        self._made = Builds(
+            scope=self._delivery,
+            source=pipeline.source,
+            config_path=config_path,
+            chart=pipeline.chart,
+            log_group=logs.LogGroup(self, "BuildLogs", retention=logs.RetentionDays.THREE_MONTHS),
         )
         self._source = codepipeline.Artifact("Source")
         self._assembly = codepipeline.Artifact(ASSEMBLY)
@@ -255,22 +255,9 @@ class DeploymentPipeline(Construct):
 
     def _add_stages(self, stages: Sequence[cdk.Stage]) -> None:
         source, version = source_action(self, self._config.source, output=self._source)
-        synth = self._build(
-            synth_project(
-                self._delivery,
-                source=self._config.source,
-                config_path=self._config_path,
-                chart=self._config.chart,
-                log_group=self._log_group,
-            ),
-            takes=[self._source],
-            makes=[self._assembly],
-        )
+        synth = self._build(self._made.synth(), takes=[self._source], makes=[self._assembly])
         self._known = {DIGEST: synth.variable(DIGEST), COMMIT: version}
-        check = self._build(
-            check_project(self._delivery, config_path=self._config_path, log_group=self._log_group),
-            takes=[self._assembly],
-        )
+        check = self._build(self._made.check(), takes=[self._assembly])
         self.pipeline.add_stage(stage_name="Source", actions=[source])
         self.pipeline.add_stage(stage_name="Build", actions=[synth])
         self.pipeline.add_stage(stage_name="CheckPipeline", actions=[check])
@@ -287,15 +274,7 @@ class DeploymentPipeline(Construct):
         name = environment.name
         found = EnvironmentAssembly.of(stage)
         review = self._build(
-            review_project(
-                self._delivery,
-                environment=name,
-                source=self._config.source,
-                config_path=self._config_path,
-                rehearses=environment.rehearse_change,
-                roles=found.lookup_roles,
-                log_group=self._log_group,
-            ),
+            self._made.review(environment, found),
             takes=[self._source, self._assembly],
             makes=[codepipeline.Artifact(f"Review{number}_{_artifact(name)}")],
             known=self._known,
@@ -314,13 +293,7 @@ class DeploymentPipeline(Construct):
         # The number is among the ten characters that its folder in the bucket has of the name.
         published = codepipeline.Artifact(f"Publish{number}_{_artifact(name)}")
         yield self._build(
-            publish_project(
-                self._delivery,
-                environment=name,
-                folder=found.folder,
-                roles=found.publishing_roles,
-                log_group=self._log_group,
-            ),
+            self._made.publish(environment, found),
             takes=[self._assembly],
             makes=[published],
             known=self._known,

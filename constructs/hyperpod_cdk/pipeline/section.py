@@ -8,7 +8,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.schema.arns import AccountId, BucketName, DeploymentName, Region
 from hyperpod_cdk.schema.errors import Finding, Findings, error, refuse, warning
-from hyperpod_cdk.schema.limits import EmailAddress, Matching
+from hyperpod_cdk.schema.limits import EmailAddress, Matching, listed_twice
 from hyperpod_cdk.schema.section import Listed, Section
 from hyperpod_cdk.schema.tags import Tags
 
@@ -196,11 +196,7 @@ class PipelineConfig(Section):
         if not value:
             raise ValueError("must list at least one environment")
         names = [environment.name for environment in value]
-        refuse(
-            error((index, "name"), name, "is taken by an environment above")
-            for index, name in enumerate(names)
-            if name in names[:index]
-        )
+        refuse(listed_twice(names, message="is taken by an environment above", key="name"))
         return value
 
 

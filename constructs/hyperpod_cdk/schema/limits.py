@@ -16,7 +16,7 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic_core import CoreSchema, core_schema
 
 from hyperpod_cdk.facts.service_limits import Shape, shape
-from hyperpod_cdk.schema.errors import Finding, Findings, refuse
+from hyperpod_cdk.schema.errors import Finding, Findings, KeyPath, refuse
 
 # Names in Kubernetes (RFC 1123):
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
@@ -228,11 +228,14 @@ class EachOnce(Limits):
         return listed_twice(value, message=_TWICE)
 
 
-def listed_twice(values: Sequence[object], *, message: str) -> Findings:
-    """Find entries that a list has twice."""
+def listed_twice(
+    values: Sequence[object], *, message: str, of: KeyPath = (), key: str | None = None
+) -> Findings:
+    """Find values that a list has twice, or the value of a key of its items does; `of` the list."""
     for index, item in enumerate(values):
         if item in values[:index]:
-            yield Finding(path=(index,), value=item, message=message)
+            path = (*of, index) if key is None else (*of, index, key)
+            yield Finding(path=path, value=item, message=message)
 
 
 def is_token(value: object) -> bool:

@@ -27,7 +27,6 @@ SUBJECT = Subject(
                 Line(label="other nodes", expression="$other_nodes * $other_price"),
             ),
             promql="sum by (cluster_id, instance_type) (hyperpod:node_dollars_per_hour{$cluster})",
-            legend="{{instance_type}}",
         ),
         Panel(
             title="Dollars an hour by team",
@@ -40,7 +39,6 @@ SUBJECT = Subject(
             promql=f"sum by (cluster_id, team) ({by_team(SHARES)} * on (cluster_id, node) "
             "group_left () max by (cluster_id, node) "
             "(hyperpod:node_dollars_per_hour{$cluster}))",
-            legend="{{team}}",
         ),
         Panel(
             title="Dollars an hour of nodes without work",
@@ -53,7 +51,6 @@ SUBJECT = Subject(
             promql="sum by (cluster_id, instance_group) "
             "(hyperpod:node_dollars_per_hour{$cluster} and on (cluster_id, node) "
             f"{NODES_WITHOUT_WORK})",
-            legend="{{instance_group}}",
             alarm=Alarm(name="GroupIdle", is_above=True, threshold=0, minutes=120),
         ),
     ),

@@ -29,7 +29,6 @@ SUBJECT = Subject(
                 Line(label="written by RDMA", metrics=("node_efa_rdma_write_bytes",)),
             ),
             promql="sum by (cluster_id, instance) (rate(node_amazonefa_rx_bytes{$cluster}[5m]))",
-            legend="{{instance}}",
         ),
         Panel(
             title="EFA bytes sent twice",
@@ -50,7 +49,6 @@ SUBJECT = Subject(
             "(rate(node_amazonefa_retrans_bytes{$cluster}[5m])) "
             "/ (sum by (cluster_id, instance) "
             "(rate(node_amazonefa_tx_bytes{$cluster}[5m])) > 0)",
-            legend="{{instance}}",
             alarm=Alarm(name="EfaSendsTwice", is_above=True, threshold=1, minutes=15),
         ),
         Panel(
@@ -67,7 +65,6 @@ SUBJECT = Subject(
             promql="sum by (cluster_id, instance) "
             "(rate(node_amazonefa_retrans_timeout_events{$cluster}[5m]) "
             "+ rate(node_amazonefa_unresponsive_remote_events{$cluster}[5m]))",
-            legend="{{instance}}",
         ),
     ),
 )

@@ -19,7 +19,6 @@ SUBJECT = Subject(
             sources=(_INSIGHTS, _DCGM),
             cloudwatch=(Line(label="all nodes", metrics=("node_gpu_utilization",)),),
             promql="avg by (cluster_id, Hostname) (DCGM_FI_DEV_GPU_UTIL{$cluster})",
-            legend="{{Hostname}}",
         ),
         Panel(
             title="Idle GPUs",
@@ -63,7 +62,6 @@ SUBJECT = Subject(
             promql="100 * sum by (cluster_id, Hostname) (DCGM_FI_DEV_FB_USED{$cluster}) "
             "/ sum by (cluster_id, Hostname) "
             "(DCGM_FI_DEV_FB_USED{$cluster} + DCGM_FI_DEV_FB_FREE{$cluster})",
-            legend="{{Hostname}}",
         ),
         Panel(
             title="GPU power",
@@ -75,7 +73,6 @@ SUBJECT = Subject(
             sources=(_INSIGHTS, _DCGM),
             cloudwatch=(Line(label="a GPU", metrics=("node_gpu_power_draw",)),),
             promql="avg by (cluster_id, Hostname) (DCGM_FI_DEV_POWER_USAGE{$cluster})",
-            legend="{{Hostname}}",
         ),
         Panel(
             title="GPU temperature",
@@ -88,7 +85,6 @@ SUBJECT = Subject(
                 Line(label="hottest", metrics=("node_gpu_temperature",), statistic="Maximum"),
             ),
             promql="max by (cluster_id, Hostname) (DCGM_FI_DEV_GPU_TEMP{$cluster})",
-            legend="{{Hostname}}",
             # AWS's own rule: https://github.com/aws/sagemaker-hyperpod-cluster-setup,
             # observability-assets-creation/alerts/alert-rules.yaml
             alarm=Alarm(name="GpuTooHot", is_above=True, threshold=85, minutes=5),

@@ -25,7 +25,6 @@ SUBJECT = Subject(
             ),
             promql='sum by (cluster_id, namespace) (kube_pod_status_phase{phase="Pending",'
             "$cluster})",
-            legend="{{namespace}}",
             alarm=Alarm(name="PodsPending", is_above=True, threshold=0, minutes=60),
         ),
         Panel(
@@ -45,7 +44,6 @@ SUBJECT = Subject(
             ),
             promql="sum by (cluster_id, namespace) (kube_pod_container_status_waiting_reason{"
             'reason="CrashLoopBackOff",$cluster})',
-            legend="{{namespace}}",
             alarm=Alarm(name="ContainersCrash", is_above=True, threshold=0, minutes=15),
         ),
         Panel(
@@ -57,7 +55,6 @@ SUBJECT = Subject(
             sources=(_PODS,),
             promql="sum by (cluster_id, namespace) "
             "(increase(kube_pod_container_status_restarts_total{$cluster}[1h]))",
-            legend="{{namespace}}",
         ),
         Panel(
             title="Waiting workloads",
@@ -67,7 +64,6 @@ SUBJECT = Subject(
             to_do="Compare the quotas with what is asked for.",
             sources=(_KUEUE,),
             promql="sum by (cluster_id, cluster_queue) (kueue_pending_workloads{$cluster})",
-            legend="{{cluster_queue}}",
         ),
     ),
 )

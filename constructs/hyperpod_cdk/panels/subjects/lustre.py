@@ -1,6 +1,6 @@
 """FSx for Lustre: free space, traffic and metadata."""
 
-from hyperpod_cdk.panels.definition import FSX, Alarm, Line, Panel, Subject, Unit
+from hyperpod_cdk.panels.definition import FSX, Alarm, Line, Panel, Subject, Unit, rate
 
 _METRICS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html"
 
@@ -36,18 +36,8 @@ SUBJECT = Subject(
             to_do="Raise throughput_mbps_per_tib or the capacity, or cache data on the nodes.",
             sources=(_METRICS,),
             cloudwatch=(
-                Line(
-                    label="read",
-                    metrics=("DataReadBytes",),
-                    statistic="Sum",
-                    expression="m1 / PERIOD(m1)",
-                ),
-                Line(
-                    label="written",
-                    metrics=("DataWriteBytes",),
-                    statistic="Sum",
-                    expression="m1 / PERIOD(m1)",
-                ),
+                rate("read", "DataReadBytes"),
+                rate("written", "DataWriteBytes"),
             ),
         ),
         Panel(
@@ -57,14 +47,7 @@ SUBJECT = Subject(
             why="Data sets of many small files are limited by them, not by throughput.",
             to_do="Pack small files into larger ones, or raise metadata_iops.",
             sources=(_METRICS,),
-            cloudwatch=(
-                Line(
-                    label="operations",
-                    metrics=("MetadataOperations",),
-                    statistic="Sum",
-                    expression="m1 / PERIOD(m1)",
-                ),
-            ),
+            cloudwatch=(rate("operations", "MetadataOperations"),),
         ),
     ),
 )

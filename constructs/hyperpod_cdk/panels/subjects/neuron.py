@@ -1,6 +1,6 @@
 """The AWS Trainium chips: how busy and how full they are, and what failed on them."""
 
-from hyperpod_cdk.panels.definition import INSIGHTS, Alarm, Line, Panel, Subject, Unit
+from hyperpod_cdk.panels.definition import INSIGHTS, Alarm, Line, Panel, Subject, Unit, rate
 
 _INSIGHTS = f"{INSIGHTS}#Container-Insights-metrics-EKS-Neuron"
 _MONITOR = (
@@ -22,7 +22,6 @@ SUBJECT = Subject(
             cloudwatch=(Line(label="all nodes", metrics=("node_neuroncore_utilization",)),),
             promql="100 * avg by (cluster_id, instance_id) "
             "(neuroncore_utilization_ratio{$cluster})",
-            legend="{{instance_id}}",
         ),
         Panel(
             title="Utilization of all NeuronCores",
@@ -52,7 +51,6 @@ SUBJECT = Subject(
             ),
             promql="sum by (cluster_id, instance_id) "
             '(neuron_runtime_memory_used_bytes{memory_location="neuron_device",$cluster})',
-            legend="{{instance_id}}",
         ),
         Panel(
             title="Neuron execution errors",
@@ -61,16 +59,8 @@ SUBJECT = Subject(
             why="Kind hardware is a broken device; numerical and model are the program's.",
             to_do="Replace a node with errors of the hardware: hyperpod-ops replace.",
             sources=(_INSIGHTS, _MONITOR),
-            cloudwatch=(
-                Line(
-                    label="all kinds",
-                    metrics=("node_neuron_execution_errors_total",),
-                    statistic="Sum",
-                    expression="m1 / PERIOD(m1)",
-                ),
-            ),
+            cloudwatch=(rate("all kinds", "node_neuron_execution_errors_total"),),
             promql="sum by (cluster_id, error_type) (rate(execution_errors_total{$cluster}[5m]))",
-            legend="{{error_type}}",
         ),
         Panel(
             title="Neuron memory errors",
@@ -88,7 +78,6 @@ SUBJECT = Subject(
             ),
             promql="sum by (cluster_id, instance_id, event_type) "
             "(increase(hardware_ecc_events_total{$cluster}[1h]))",
-            legend="{{instance_id}} {{event_type}}",
         ),
     ),
 )

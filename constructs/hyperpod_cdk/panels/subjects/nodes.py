@@ -22,7 +22,6 @@ SUBJECT = Subject(
             cloudwatch=(Line(label="nodes", metrics=("cluster_node_count",)),),
             promql="count by (cluster_id, sagemaker_amazonaws_com_node_health_status) "
             "(kubelet_node_name{$cluster})",
-            legend="{{sagemaker_amazonaws_com_node_health_status}}",
         ),
         Panel(
             title="Nodes that are not ready",
