@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import base64
+import json
 import time
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from botocore.exceptions import ClientError
-
 from emulator.aws.local_aws import AwsClients, LocalAws, LocalAwsSettings, aws_clients, aws_session
+from emulator.aws.settings import SAGEMAKER_EVENTS
 from emulator.definitions import karpenter
 from emulator.hardware import GPU, node_architecture, node_capacity
 from emulator.hyperpod import (
     ApiError,
     Caller,
-    ClusterView,
+    EventBus,
     HyperPodApi,
     HyperPodService,
     NodeView,
-    Subnet,
+    Observer,
 )
-from emulator.hyperpod.event_bus import LocalEventBus
 from emulator.hyperpod.simulation.cluster_lifecycle import PENDING_REBOOT, PENDING_REPLACEMENT
 from emulator.hyperpod.simulation.nodes import LABEL_PREFIX
-from emulator.kubernetes.control_plane import ControlPlane
+from emulator.kubernetes import InProcessControlPlane, KubernetesApi
 from emulator.node.lifecycle_logs import LifecycleLogs
 from emulator.node.managed_nodes import ManagedNodes
 from emulator.node.node import VpcNetwork
@@ -53,31 +53,45 @@ def eks_cluster_of(config: Config) -> str | None:
     return None if config.control_plane is None else config.eks_cluster_name
 
 
-class KubernetesNodes:
+class KubernetesNodes(Observer):
     """Registers a Kubernetes Node for each HyperPod node that runs."""
 
-    def __init__(self, kubernetes: ControlPlane) -> None:
+    NAMESPACE = "aws-hyperpod"
+
+    def __init__(self, kubernetes: KubernetesApi) -> None:
         self._kubernetes = kubernetes
 
-    def node_running(self, cluster: ClusterView, node: NodeView) -> None:
-        """A node has joined the cluster."""
-        if cluster.eks_cluster_arn is not None:
-            hardware = instance_facts(node.instance_type)
-            capacity = node_capacity(hardware)
-            state, capacity = self._partitioned(node, capacity)
-            self._kubernetes.put_node(
-                node.kubernetes_name,
-                instance_type=node.instance_type,
-                labels={
-                    "kubernetes.io/arch": node_architecture(hardware),
-                    **node.labels,
-                    **state,
-                },
-                capacity=capacity,
-                taints=[
-                    {name.lower(): value for name, value in taint.items()} for taint in node.taints
-                ],
+    def check_cluster(self, eks_cluster_arn: str) -> None:
+        """Refuse a cluster on an EKS cluster without the HyperPod dependencies.
+
+        "Failure to configure your Amazon EKS cluster using the provided Helm chart might result in
+        the SageMaker HyperPod cluster not functioning correctly or the creation process failing
+        entirely":
+        https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-install-packages-using-helm-chart.html
+        What the service looks at is not published, nor what it says. The page has one name that
+        must not be changed: the namespace of what resiliency runs.
+        """
+        found = self._kubernetes.objects("v1", "Namespace")
+        if all(namespace["metadata"]["name"] != self.NAMESPACE for namespace in found):
+            message = (
+                f"EKS cluster {eks_cluster_arn} lacks the namespace {self.NAMESPACE}. "
+                "Install the Helm chart of the HyperPod dependencies first."
             )
+            raise ApiError(code="ValidationException", message=message)
+
+    def node_running(self, node: NodeView) -> None:
+        """A node has joined the cluster."""
+        hardware = instance_facts(node.instance_type)
+        state, capacity = self._partitioned(node, node_capacity(hardware))
+        self._kubernetes.put_node(
+            node.kubernetes_name,
+            instance_type=node.instance_type,
+            labels={"kubernetes.io/arch": node_architecture(hardware), **node.labels, **state},
+            capacity=capacity,
+            taints=[
+                {name.lower(): value for name, value in taint.items()} for taint in node.taints
+            ],
+        )
 
     def _partitioned(
         self, node: NodeView, capacity: Mapping[str, str]
@@ -98,21 +112,18 @@ class KubernetesNodes:
         found = {mig.resource(profile): str(gpus * count) for profile, count in partitions}
         return {mig.STATE_LABEL: "success"}, {**others, **found}
 
-    def node_silent(self, cluster: ClusterView, node: NodeView) -> None:
+    def node_silent(self, node: NodeView) -> None:
         """A node reboots, or is gone without Kubernetes having been told."""
-        if cluster.eks_cluster_arn is not None:
-            self._kubernetes.silence_node(node.kubernetes_name)
+        self._kubernetes.silence_node(node.kubernetes_name)
 
-    def node_removed(self, cluster: ClusterView, node: NodeView) -> None:
+    def node_removed(self, node: NodeView) -> None:
         """A node that had joined is gone."""
-        if cluster.eks_cluster_arn is not None:
-            self._kubernetes.remove_node(node.kubernetes_name)
+        self._kubernetes.remove_node(node.kubernetes_name)
 
-    def autoscaling_started(self, cluster: ClusterView) -> None:
+    def autoscaling_started(self) -> None:
         """The managed Karpenter is in service, and reads its objects from now on."""
-        if cluster.eks_cluster_arn is not None:
-            for definition in karpenter():
-                self._kubernetes.put_definition(definition)
+        for definition in karpenter():
+            self._kubernetes.put_definition(definition)
 
     def marked_nodes(self) -> Mapping[str, str]:
         """Return the nodes that a label asks HyperPod to recover."""
@@ -127,68 +138,31 @@ class KubernetesNodes:
         }
 
 
-class VpcSubnets:
-    """Finds subnets once a local AWS is connected; until then knows none."""
+class LocalEventBus(EventBus):
+    """Puts the events of clusters on the EventBridge of a local AWS, one after the other."""
 
-    def __init__(self) -> None:
-        self._clients: AwsClients | None = None
-
-    def connect(self, clients: AwsClients) -> None:
-        """Look subnets up with these clients from now on."""
+    def __init__(self, clients: AwsClients) -> None:
         self._clients = clients
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="event-bus")
 
-    def find(self, *, subnet_id: str, caller: Caller) -> Subnet | None:  # noqa: ARG002 - Protocol
-        """Return the subnet, or None when it is not known."""
-        if self._clients is None:
-            return None
-        try:
-            found = self._clients("ec2").describe_subnets(SubnetIds=[subnet_id])["Subnets"]
-        except ClientError as error:
-            if error.response["Error"]["Code"] == "InvalidSubnetID.NotFound":
-                return None
-            raise
-        return Subnet(
-            subnet_id=subnet_id,
-            cidr=found[0]["CidrBlock"],
-            availability_zone=found[0]["AvailabilityZone"],
-            availability_zone_id=found[0]["AvailabilityZoneId"],
-        )
+    def put(self, *, cluster_arn: str, detail_type: str, detail: Mapping[str, Any]) -> None:
+        """See `emulator.hyperpod.EventBus`."""
+        entry = {
+            "Source": SAGEMAKER_EVENTS,
+            "DetailType": detail_type,
+            # Of the moment: what it is about goes on changing.
+            "Detail": json.dumps(detail),
+            "Resources": [cluster_arn],
+        }
+        self._worker.submit(lambda: self._clients("events").put_events(Entries=[entry]))
 
-    def zones(self, *, caller: Caller) -> Mapping[str, str]:  # noqa: ARG002 - Protocol
-        """Return the ids of the zones by their names; none until connected."""
-        if self._clients is None:
-            return {}
-        found = self._clients("ec2").describe_availability_zones()["AvailabilityZones"]
-        return {zone["ZoneName"]: zone["ZoneId"] for zone in found}
+    def wait(self) -> None:
+        """Return when what has happened is on the bus."""
+        self._worker.submit(lambda: None).result()
 
-
-class EksDependencies:
-    """Refuses a HyperPod cluster on an EKS cluster without the HyperPod dependencies.
-
-    "Failure to configure your Amazon EKS cluster using the provided Helm chart might result in the
-    SageMaker HyperPod cluster not functioning correctly or the creation process failing entirely":
-    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-install-packages-using-helm-chart.html
-    What the service looks at is not published, nor what it says. The page has one name that must
-    not be changed: the namespace of what resiliency runs.
-    """
-
-    NAMESPACE = "aws-hyperpod"
-
-    def __init__(self, kubernetes: ControlPlane) -> None:
-        self._kubernetes = kubernetes
-
-    def check_cluster(self, request: Mapping[str, Any], caller: Caller) -> None:  # noqa: ARG002
-        """Raise ValidationException when they are not installed."""
-        eks_cluster = request.get("Orchestrator", {}).get("Eks")
-        if eks_cluster is None:
-            return
-        found = self._kubernetes.objects("v1", "Namespace")
-        if all(namespace["metadata"]["name"] != self.NAMESPACE for namespace in found):
-            message = (
-                f"EKS cluster {eks_cluster['ClusterArn']} lacks the namespace {self.NAMESPACE}. "
-                "Install the Helm chart of the HyperPod dependencies first."
-            )
-            raise ApiError(code="ValidationException", message=message)
+    def stop(self) -> None:
+        """Put nothing more."""
+        self._worker.shutdown(cancel_futures=True)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -206,7 +180,7 @@ class RehearsalEnvironment:
     bus: LocalEventBus
     messages_file: Path
     hyperpod_url: str
-    kubernetes: ControlPlane
+    kubernetes: InProcessControlPlane
     node_groups: ManagedNodes
     region: str
 
@@ -221,7 +195,7 @@ def rehearsal_environment(
     *,
     account: str,
     region: str,
-    kubernetes: ControlPlane,
+    kubernetes_version: str,
     eks_cluster_name: str | None,
     log_file: Path,
     cdk: CdkCliProcess | None = None,
@@ -236,23 +210,26 @@ def rehearsal_environment(
     Raises:
         LocalAwsError: The local AWS did not start.
     """
-    log_file.with_name(MESSAGES).unlink(missing_ok=True)
-    subnets, network, logs = VpcSubnets(), VpcNetwork(), LifecycleLogs(instance_facts)
-    bus = LocalEventBus()
+    messages = log_file.with_name(MESSAGES)
+    messages.unlink(missing_ok=True)
+    kubernetes = InProcessControlPlane(kubernetes_version=kubernetes_version)
+
+    def clients(service: str) -> Any:  # noqa: ANN401 - see AwsClients
+        # The local AWS is told where the HyperPod API listens, whose first caller it is.
+        return clients_of_aws(service)
+
+    logs, bus = LifecycleLogs(clients, instance_facts), LocalEventBus(clients)
     service = HyperPodService(
         clock=time.time,
-        environment=EksDependencies(kubernetes),
         observer=KubernetesNodes(kubernetes),
         scripts=logs,
-        subnets=subnets,
-        network=network,
+        network=VpcNetwork(clients),
         bus=bus,
         hardware=instance_facts,
     )
     with ExitStack() as started:
         if eks_cluster_name is not None:
-            started.callback(kubernetes.stop)
-            kubernetes.start()
+            started.enter_context(kubernetes)
         hyperpod_api = started.enter_context(HyperPodApi(service=service))
         settings = LocalAwsSettings(
             account=account,
@@ -264,25 +241,20 @@ def rehearsal_environment(
             regional_types=REGIONAL_TYPES,
             instance_types=tuple(map(ec2_name, instance_types())),
             allowed_calls=str(log_file.with_name(ALLOWED_CALLS)),
-            messages=str(log_file.with_name(MESSAGES)),
+            messages=str(messages),
             log_file=log_file,
         )
         aws = started.enter_context(LocalAws(settings))
+        clients_of_aws = aws_clients(aws)
         cli = started.enter_context(CdkCliProcess()) if cdk is None else cdk
-        clients = aws_clients(aws)
-        subnets.connect(clients)
-        network.connect(clients)
-        logs.connect(clients)
         started.enter_context(logs)
-        bus.connect(clients)
-        started.enter_context(bus)
-        nodes = ManagedNodes(kubernetes, eks_cluster_name or "", hardware=instance_facts)
+        started.callback(bus.stop)
+        nodes = ManagedNodes(clients, kubernetes, eks_cluster_name or "", hardware=instance_facts)
         if eks_cluster_name is not None:
             session = aws_session(aws)
             kubernetes.accept_eks_tokens(
                 eks_cluster_name=eks_cluster_name, gateway_url=aws.endpoint, session=session
             )
-            nodes.connect(clients)
             started.enter_context(nodes)
         yield RehearsalEnvironment(
             aws=aws,
@@ -291,7 +263,7 @@ def rehearsal_environment(
             hyperpod=service,
             lifecycle_logs=logs,
             bus=bus,
-            messages_file=log_file.with_name(MESSAGES),
+            messages_file=messages,
             hyperpod_url=hyperpod_api.url,
             kubernetes=kubernetes,
             node_groups=nodes,

@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 
 from emulator.aws.local_aws import ACCOUNT, aws_session
-from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.inspect.report.page import Attempt, write
 from hyperpod_cli.terminal.errors import OpsError
@@ -115,7 +114,7 @@ class Rehearsal:
         with rehearsal_environment(
             account=account_of(self.config),
             region=self.region,
-            kubernetes=InProcessControlPlane(kubernetes_version=self.config.eks.version),
+            kubernetes_version=self.config.eks.version,
             eks_cluster_name=eks_cluster,
             log_file=self.work_directory / "local-aws.log",
         ) as environment:
@@ -253,11 +252,10 @@ def play_all(paths: Sequence[Path], *, work_directory: Path, progress: Progress)
     """
     configs = {path: load_config(path) for path in paths}
     region, version, account = _one_place(configs)
-    kubernetes = InProcessControlPlane(kubernetes_version=version)
     with rehearsal_environment(
         account=account,
         region=region,
-        kubernetes=kubernetes,
+        kubernetes_version=version,
         eks_cluster_name=next(filter(None, map(eks_cluster_of, configs.values())), None),
         log_file=work_directory / "local-aws.log",
     ) as environment:

@@ -12,7 +12,6 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 
-from emulator.kubernetes import InProcessControlPlane
 from examples.helm_release.app import MyRelease
 from examples.one_stack.app import MyCluster
 from examples.own_eks_cluster import app as own_eks_cluster
@@ -93,7 +92,7 @@ def deployments(chart: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     with rehearsal_environment(
         account=ACCOUNT,
         region=REGION,
-        kubernetes=InProcessControlPlane(kubernetes_version="1.34"),
+        kubernetes_version="1.34",
         eks_cluster_name="mine-eks",
         log_file=directory / "local-aws.log",
         cdk=cdk_cli(),

@@ -5,23 +5,18 @@ from emulator.hyperpod.simulation.errors import ApiError
 from emulator.hyperpod.simulation.faults import Faults
 from emulator.hyperpod.simulation.hooks import (
     Caller,
-    ClusterView,
-    Environment,
     EventBus,
     NodeNetwork,
     NodeView,
     Observer,
     Scripts,
     Subnet,
-    Subnets,
 )
 from emulator.hyperpod.simulation.surroundings import Timings, Unknowns
 
 __all__ = [
     "ApiError",
     "Caller",
-    "ClusterView",
-    "Environment",
     "EventBus",
     "Faults",
     "HyperPodApi",
@@ -31,7 +26,6 @@ __all__ = [
     "Observer",
     "Scripts",
     "Subnet",
-    "Subnets",
     "Timings",
     "Unknowns",
 ]

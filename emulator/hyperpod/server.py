@@ -29,12 +29,10 @@ from emulator.hyperpod.simulation.errors import (
 from emulator.hyperpod.simulation.faults import FaultGate, Faults
 from emulator.hyperpod.simulation.hooks import (
     Caller,
-    Environment,
     EventBus,
     NodeNetwork,
     Observer,
     Scripts,
-    Subnets,
 )
 from emulator.hyperpod.simulation.nodes import LocatedNode
 from emulator.hyperpod.simulation.state import AddressBook, ClusterRegistry
@@ -66,12 +64,11 @@ class HyperPodService:
         clock: Returns the time in epoch seconds; must not go backwards.
         timings: How long things take.
         faults: What goes wrong at first; see `faults`.
-        environment: Checks outside facts when a cluster is created; None: nothing is checked.
-        subnets: Knows the VPC's subnets; None: nodes get addresses of RFC 6598, plans no zone.
-        observer: Notified when nodes join and leave.
-        scripts: Runs lifecycle scripts; None: they run nowhere.
-        network: Knows what the network lets nodes do; None: everything.
-        bus: Gets what happens to clusters; None: no one is told.
+        observer: Stands for Kubernetes: nodes join it and leave it.
+        scripts: Runs lifecycle scripts.
+        network: Knows the VPC's subnets, and what they let nodes do: everything, if it is None, and
+            then nodes get addresses of RFC 6598, plans no zone.
+        bus: Gets what happens to clusters.
         hardware: Knows the hardware of instance types; of one it does not know, no EFA is used.
         release_version: The latest HyperPod AMI release.
         unknowns: Which answers hold where AWS gives none.
@@ -83,8 +80,6 @@ class HyperPodService:
         clock: Callable[[], float],
         timings: Timings | None = None,
         faults: Faults | None = None,
-        environment: Environment | None = None,
-        subnets: Subnets | None = None,
         observer: Observer | None = None,
         scripts: Scripts | None = None,
         network: NodeNetwork | None = None,
@@ -101,8 +96,8 @@ class HyperPodService:
             faults=FaultGate(faults=faults or Faults()),
             addresses=AddressBook(),
             plans=TrainingPlans(),
-            observer=observer,
-            scripts=scripts,
+            observer=observer or Observer(),
+            scripts=scripts or Scripts(),
             network=network,
             hardware=hardware,
             unknowns=unknowns or Unknowns(),
@@ -111,11 +106,9 @@ class HyperPodService:
             registry=ClusterRegistry(unknown_cluster=self._surroundings.unknowns.unknown_cluster),
             lifecycle=ClusterLifecycle(surroundings=self._surroundings),
             surroundings=self._surroundings,
-            environment=environment,
-            subnets=subnets,
             release_version=release_version,
         )
-        self._announcer = Announcer(registry=self._backend.registry, bus=bus)
+        self._announcer = Announcer(registry=self._backend.registry, bus=bus or EventBus())
 
     @property
     def operations(self) -> frozenset[str]:
@@ -165,8 +158,7 @@ class HyperPodService:
         with self._lock:
             now = self._clock()
             self._surroundings.agenda.run_until(now, after_each=self._announcer.look)
-            observer = self._surroundings.observer
-            marked = {} if observer is None else observer.marked_nodes()
+            marked = self._surroundings.observer.marked_nodes()
             if marked:
                 recover_marked(
                     self._backend.registry.all,

@@ -1,11 +1,11 @@
 """A Kubernetes API server in this process, for rehearsals and tests.
 
 It is frozen: it gets no new behavior by hand. What helm, kubectl or the provisioner will need
-beyond it comes from a real API server behind `control_plane.ControlPlane`. What a training job
+beyond it comes from a real API server, with `InProcessControlPlane`'s methods. What a training job
 needs has a source at each rule, and runs where a rehearsal asks for it (`training_operator.py`).
 """
 
-from emulator.kubernetes.control_plane import WRITES, ControlPlane, Fault, unreachable
+from emulator.kubernetes.faults import WRITES, Fault, unreachable
 from emulator.kubernetes.in_process import InProcessControlPlane, KubernetesApi
 from emulator.kubernetes.objects.errors import ApiError
 from emulator.kubernetes.server.authentication import (
@@ -20,7 +20,6 @@ __all__ = [
     "WRITES",
     "ApiError",
     "Authenticate",
-    "ControlPlane",
     "Fault",
     "Grant",
     "InProcessControlPlane",

@@ -8,7 +8,7 @@ from uuid import uuid4
 import boto3
 
 from emulator.background_server import BackgroundServer, server_context
-from emulator.kubernetes.control_plane import Fault
+from emulator.kubernetes.faults import Fault
 from emulator.kubernetes.objects.admission import WriteOptions
 from emulator.kubernetes.objects.errors import ApiError, Object
 from emulator.kubernetes.objects.metadata import condition
@@ -244,9 +244,10 @@ class KubernetesApi(BackgroundServer):
         capacity: Mapping[str, str] | None = None,
         taints: Sequence[Mapping[str, str]] = (),
     ) -> None:
-        """Let a node join, or change it, as `ControlPlane` says; workloads are rescheduled.
+        """Let a node join, or change the one of that name; workloads are rescheduled.
 
-        It offers its devices while their plugins run on it.
+        It offers a capacity such as `{"cpu": "48", "nvidia.com/gpu": "4"}`, devices while their
+        plugins run on it, and has taints such as `{"key": "gpu", "effect": "NoSchedule"}`.
         """
         wanted = node(name, instance_type=instance_type, labels=labels or {}, taints=taints)
         target = ResourcePath(self._resource("v1", "Node"), name=name)
@@ -261,13 +262,13 @@ class KubernetesApi(BackgroundServer):
             self._operations.set_status(target, status)
 
     def put_definition(self, definition: Object) -> None:
-        """See `ControlPlane`."""
+        """Bring a CustomResourceDefinition, or change the one of that name."""
         resource = self._resource(definition["apiVersion"], definition["kind"])
         target = ResourcePath(resource, name=definition["metadata"]["name"])
         self._operations.apply(target, definition, _OF_HYPERPOD)
 
     def silence_node(self, name: str) -> None:
-        """See `ControlPlane`."""
+        """Let the kubelet of a node stop, until `put_node`; harmless when the node is gone."""
         target = ResourcePath(self._resource("v1", "Node"), name=name)
         with self._store.lock:
             found = self._store.get(target.resource, namespace="", name=name)
@@ -275,7 +276,7 @@ class KubernetesApi(BackgroundServer):
                 self._operations.set_status(target, silent(found["status"]))
 
     def remove_node(self, name: str) -> None:
-        """See `ControlPlane`."""
+        """Let a node leave; harmless when it is gone."""
         try:
             self.delete("v1", "Node", name)
         except ApiError as error:
@@ -283,11 +284,11 @@ class KubernetesApi(BackgroundServer):
                 raise
 
     def inject(self, fault: Fault) -> None:
-        """See `ControlPlane`."""
+        """Let requests go wrong; several faults may be in force, the oldest hits first."""
         self._faults.add(fault)
 
     def clear_faults(self) -> None:
-        """See `ControlPlane`."""
+        """End every injected fault."""
         self._faults.clear()
 
     def _resource(self, api_version: str, kind: str) -> ApiResource:
@@ -299,7 +300,11 @@ class KubernetesApi(BackgroundServer):
 
 
 class InProcessControlPlane(KubernetesApi):
-    """Stands in for the control plane of one EKS cluster; tokens are drawn anew each time."""
+    """Stands in for the control plane of one EKS cluster; tokens are drawn anew each time.
+
+    The admin's token is for the rehearsal's kubectl and helm; with the other one EKS installs
+    add-ons, which no injected fault hits.
+    """
 
     def __init__(self, *, kubernetes_version: str) -> None:
         """Prepare the cluster of a minor version, such as `1.34`; nothing listens yet."""
@@ -311,7 +316,10 @@ class InProcessControlPlane(KubernetesApi):
     def accept_eks_tokens(
         self, *, eks_cluster_name: str, gateway_url: str, session: boto3.Session
     ) -> None:
-        """Authenticate the tokens of an EKS cluster from now on; until then none is accepted."""
+        """Authenticate the tokens of an EKS cluster from now on, and of no other.
+
+        The STS of the local AWS says who signed a token; the session reads the access entries.
+        """
         self._eks = eks_tokens(gateway_url, eks_cluster_name, session=session)
 
     async def _authenticate(self, token: str) -> Principal | None:

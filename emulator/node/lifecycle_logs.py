@@ -19,7 +19,7 @@ from typing import Self
 
 from emulator.aws.local_aws import AwsClients
 from emulator.hardware import HardwareOf, unknown_hardware
-from emulator.hyperpod import ClusterView, NodeView
+from emulator.hyperpod import NodeView, Scripts
 from emulator.node.node import NodeInstance, Run
 
 _DOWNLOADS = "[SageMaker] Downloading lifecycle scripts"
@@ -31,27 +31,23 @@ _NOT_RUN = "#!/bin/sh\necho 'a simulated node does not run this script'\n"
 _TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ")
 _UNMOUNTED = "/dev/nvme1n1\tAmazon Elastic Block Store\t"
 # By path, each file's content: hashable, since runs are remembered.
-Scripts = tuple[tuple[str, bytes], ...]
+Files = tuple[tuple[str, bytes], ...]
 
 
-@dataclass(slots=True)
-class LifecycleLogs:
+@dataclass
+class LifecycleLogs(Scripts):
     """Runs the scripts of each node that is launched, one after the other, and sends what they say.
 
     Nodes of one type say the same without Slurm, so the scripts run once for them.
     """
 
+    clients: AwsClients
     hardware: HardwareOf = unknown_hardware
-    _clients: AwsClients | None = None
     _worker: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="lifecycle-logs")
     )
     _begun: list[Future[None]] = field(default_factory=list)
-    _downloaded: dict[tuple[str, ...], Scripts] = field(default_factory=dict)
-
-    def connect(self, clients: AwsClients) -> None:
-        """Read scripts and write logs with these clients from now on."""
-        self._clients = clients
+    _downloaded: dict[tuple[str, ...], Files] = field(default_factory=dict)
 
     def __enter__(self) -> Self:
         return self
@@ -68,22 +64,20 @@ class LifecycleLogs:
                 if not each.cancelled():
                     each.result()
 
-    def script_runs(self, cluster: ClusterView, node: NodeView, *, fails: bool) -> None:
+    def script_runs(self, node: NodeView, *, fails: bool) -> None:
         """See `emulator.hyperpod.Scripts`."""
         if node.lifecycle:
-            self._begun.append(self._worker.submit(self._write, cluster, node, fails=fails))
+            self._begun.append(self._worker.submit(self._write, node, fails=fails))
 
     def wait(self) -> None:
         """Return when what has begun is written, or raise the ClientError that it was not."""
         for each in [*self._begun]:
             each.result()
 
-    def _write(self, cluster: ClusterView, node: NodeView, *, fails: bool) -> None:
-        if self._clients is None:
-            return
-        logs = self._clients("logs")
+    def _write(self, node: NodeView, *, fails: bool) -> None:
+        logs = self.clients("logs")
         stream = {
-            "logGroupName": f"/aws/sagemaker/Clusters/{cluster.name}/{cluster.id}",
+            "logGroupName": node.log_group,
             "logStreamName": f"LifecycleConfig/{node.instance_group}/{node.instance_id}",
         }
         with suppress(logs.exceptions.ResourceAlreadyExistsException):
@@ -117,10 +111,9 @@ class LifecycleLogs:
         if succeeded:
             yield _SUCCEEDED
 
-    def _scripts(self, lifecycle: Mapping[str, str]) -> Scripts | None:
+    def _scripts(self, lifecycle: Mapping[str, str]) -> Files | None:
         """Return the scripts; None if they are not there, or write into other folders too."""
-        assert self._clients is not None  # noqa: S101 - as its caller has seen
-        s3 = self._clients("s3")
+        s3 = self.clients("s3")
         bucket, _, prefix = lifecycle["SourceS3Uri"].partition("://")[2].partition("/")
         folder = f"{prefix.rstrip('/')}/" if prefix.strip("/") else ""
         pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=folder)
@@ -148,7 +141,7 @@ def _entry(lifecycle: Mapping[str, str]) -> str:
 
 @cache
 def _run(
-    scripts: Scripts,
+    scripts: Files,
     entry: str,
     instance_type: str,
     hardware: HardwareOf,

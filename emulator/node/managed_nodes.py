@@ -7,10 +7,9 @@ https://kubernetes.io/docs/reference/labels-annotations-taints/.
 import hashlib
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from ipaddress import IPv4Network
-from types import TracebackType
 from typing import Any, Self
 
 from botocore.exceptions import ClientError
@@ -18,7 +17,7 @@ from botocore.exceptions import ClientError
 from emulator.aws.eks.addon_manager import NODE_GROUP
 from emulator.aws.local_aws import AwsClients
 from emulator.hardware import EFA, HardwareOf, node_architecture, node_capacity, unknown_hardware
-from emulator.kubernetes.control_plane import ControlPlane
+from emulator.kubernetes.in_process import KubernetesApi
 
 _PAUSE_SECONDS = 0.5
 # AWS keeps the first four addresses and the last one of a subnet.
@@ -38,31 +37,22 @@ class ManagedNodes:
     Hardware is known by EC2's names of instance types.
     """
 
-    kubernetes: ControlPlane
+    clients: AwsClients
+    kubernetes: KubernetesApi
     cluster_name: str
     hardware: HardwareOf = unknown_hardware
-    _clients: AwsClients | None = None
     _there: dict[str, _Node] = field(default_factory=dict)
     _taken: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _ended: threading.Event = field(default_factory=threading.Event)
     _thread: threading.Thread | None = None
 
-    def connect(self, clients: AwsClients) -> None:
-        """Look the groups up with these clients from now on."""
-        self._clients = clients
-
     def __enter__(self) -> Self:
         self._thread = threading.Thread(target=self._run, name="managed-nodes", daemon=True)
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        _error: type[BaseException] | None,
-        _value: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self._ended.set()
         if self._thread is not None:
             self._thread.join()
@@ -94,15 +84,13 @@ class ManagedNodes:
             self.reconcile()
 
     def _wanted(self) -> Iterator[tuple[str, _Node]]:
-        if self._clients is None:
-            return
-        eks = self._clients("eks")
+        eks = self.clients("eks")
         try:
             groups = eks.list_nodegroups(clusterName=self.cluster_name)["nodegroups"]
             for each in groups:
                 found = eks.describe_nodegroup(clusterName=self.cluster_name, nodegroupName=each)
                 group = found["nodegroup"]
-                for name, node in self._nodes_of(group, clients=self._clients):
+                for name, node in self._nodes_of(group):
                     if name in self._there or not group["health"]["issues"]:
                         yield name, node
         except ClientError as error:
@@ -110,10 +98,8 @@ class ManagedNodes:
             if error.response["Error"]["Code"] != "ResourceNotFoundException":
                 raise
 
-    def _nodes_of(
-        self, group: Mapping[str, Any], *, clients: Callable[[str], Any]
-    ) -> Iterator[tuple[str, _Node]]:
-        subnets = clients("ec2").describe_subnets(SubnetIds=group["subnets"])["Subnets"]
+    def _nodes_of(self, group: Mapping[str, Any]) -> Iterator[tuple[str, _Node]]:
+        subnets = self.clients("ec2").describe_subnets(SubnetIds=group["subnets"])["Subnets"]
         instance_type = group["instanceTypes"][0]
         hardware = self.hardware(instance_type)
         capacity = {**node_capacity(hardware), EFA: str(self._efa_interfaces(group))}
@@ -149,9 +135,9 @@ class ManagedNodes:
     def _efa_interfaces(self, group: Mapping[str, Any]) -> int:
         """Return how many the launch template gives an instance."""
         template = group.get("launchTemplate")
-        if template is None or self._clients is None:
+        if template is None:
             return 0
-        found = self._clients("ec2").describe_launch_template_versions(
+        found = self.clients("ec2").describe_launch_template_versions(
             LaunchTemplateId=template["id"], Versions=[str(template["version"])]
         )
         data = found["LaunchTemplateVersions"][0]["LaunchTemplateData"]

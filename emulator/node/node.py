@@ -13,7 +13,7 @@ from typing import Any
 
 from emulator.aws.ec2.reach import ANYWHERE, HTTPS, covers, leads_out, route_table_of
 from emulator.aws.local_aws import AwsClients
-from emulator.hyperpod import Caller
+from emulator.hyperpod import Subnet
 
 STUB = Path(__file__).with_name("command.sh")
 """Stands in for each system command."""
@@ -168,17 +168,30 @@ _Rule = Mapping[str, Any]
 _Groups = tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
 class VpcNetwork:
-    """Looks at subnets and security groups once a local AWS is connected; until then at nothing."""
+    """Looks at the subnets and security groups of an account in a region."""
 
-    def __init__(self) -> None:
-        self._clients: AwsClients | None = None
+    clients: AwsClients
 
-    def connect(self, clients: AwsClients) -> None:
-        """Look with these clients from now on."""
-        self._clients = clients
+    def find(self, subnet_id: str) -> Subnet | None:
+        """Return the subnet, or None when it is not known."""
+        of_id = [{"Name": "subnet-id", "Values": [subnet_id]}]
+        for found in self.clients("ec2").describe_subnets(Filters=of_id)["Subnets"]:
+            return Subnet(
+                subnet_id=subnet_id,
+                cidr=found["CidrBlock"],
+                availability_zone=found["AvailabilityZone"],
+                availability_zone_id=found["AvailabilityZoneId"],
+            )
+        return None
 
-    def reaches_s3(self, *, subnet_id: str, groups: tuple[str, ...], caller: Caller) -> bool:  # noqa: ARG002 - Protocol
+    def zones(self) -> Mapping[str, str]:
+        """Return the ids of the zones by their names."""
+        found = self.clients("ec2").describe_availability_zones()["AvailabilityZones"]
+        return {zone["ZoneName"]: zone["ZoneId"] for zone in found}
+
+    def reaches_s3(self, *, subnet_id: str, groups: tuple[str, ...]) -> bool:
         """Return whether a node gets its lifecycle scripts.
 
         It has no public address, so that an internet gateway leads nowhere:
@@ -186,9 +199,7 @@ class VpcNetwork:
         And without DNS support it finds no name:
         https://docs.aws.amazon.com/vpc/latest/userguide/AmazonDNS-concepts.html.
         """
-        if self._clients is None:
-            return True
-        ec2 = self._clients("ec2")
+        ec2 = self.clients("ec2")
         [subnet] = ec2.describe_subnets(SubnetIds=[subnet_id])["Subnets"]
         vpc_id = subnet["VpcId"]
         attribute = ec2.describe_vpc_attribute(VpcId=vpc_id, Attribute="enableDnsSupport")
@@ -201,12 +212,7 @@ class VpcNetwork:
         )
 
     def mounts(
-        self,
-        *,
-        storage: Sequence[Mapping[str, Any]],
-        subnet_id: str,
-        groups: tuple[str, ...],
-        caller: Caller,  # noqa: ARG002 - Protocol
+        self, *, storage: Sequence[Mapping[str, Any]], subnet_id: str, groups: tuple[str, ...]
     ) -> bool:
         """Return whether each FSx file system is in the node's VPC and lets the node in.
 
@@ -219,9 +225,9 @@ class VpcNetwork:
             for kind, port in _FSX_PORTS.items()
             if kind in each
         ]
-        if self._clients is None or not wanted:
+        if not wanted:
             return True
-        ec2, fsx = self._clients("ec2"), self._clients("fsx")
+        ec2, fsx = self.clients("ec2"), self.clients("fsx")
         [subnet] = ec2.describe_subnets(SubnetIds=[subnet_id])["Subnets"]
         found = {
             each.get("DNSName"): each
@@ -238,8 +244,7 @@ class VpcNetwork:
     def _lets_in(
         self, system: Mapping[str, Any], port: int, *, subnet: Mapping[str, Any], groups: _Groups
     ) -> bool:
-        assert self._clients is not None  # noqa: S101 - as its caller has seen
-        interfaces = self._clients("ec2").describe_network_interfaces(
+        interfaces = self.clients("ec2").describe_network_interfaces(
             NetworkInterfaceIds=system["NetworkInterfaceIds"]
         )["NetworkInterfaces"]
         there = tuple(each["GroupId"] for one in interfaces for each in one["Groups"])
@@ -253,12 +258,12 @@ class VpcNetwork:
             for rule in self._rules(there, "IpPermissions")
         )
 
-    def passes_efa(self, *, groups: tuple[str, ...], caller: Caller) -> bool:  # noqa: ARG002 - Protocol
+    def passes_efa(self, *, groups: tuple[str, ...]) -> bool:
         """Return whether all traffic of the groups passes within them, by name.
 
         https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html#efa-start-security
         """
-        return self._clients is None or all(
+        return all(
             any(
                 rule["IpProtocol"] == _ALL_TRAFFIC
                 and {pair["GroupId"] for pair in rule["UserIdGroupPairs"]} & {*groups}
@@ -268,8 +273,7 @@ class VpcNetwork:
         )
 
     def _rules(self, groups: tuple[str, ...], direction: str) -> Iterator[_Rule]:
-        assert self._clients is not None  # noqa: S101 - narrows it for mypy
-        found = self._clients("ec2").describe_security_groups(GroupIds=list(groups))
+        found = self.clients("ec2").describe_security_groups(GroupIds=list(groups))
         for group in found["SecurityGroups"]:
             yield from group[direction]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emulator.aws.local_aws import AwsClients
-from emulator.kubernetes.control_plane import ControlPlane
+from emulator.kubernetes import KubernetesApi
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.archive.archive import Archive
 from hyperpod_cli.inspect.archive.deployment import ArchivedNode
@@ -57,7 +57,7 @@ def settled(clients: AwsClients, cluster: str) -> list[ClusterNode]:
     return cluster_nodes(clients, cluster)
 
 
-def managed(kubernetes: ControlPlane) -> list[ClusterNode]:
+def managed(kubernetes: KubernetesApi) -> list[ClusterNode]:
     """Return the nodes of EKS node groups once no more come and go."""
     deadline = time.monotonic() + _LONGEST_SECONDS
     before: list[ClusterNode] | None = None
@@ -68,7 +68,7 @@ def managed(kubernetes: ControlPlane) -> list[ClusterNode]:
     return found
 
 
-def _managed(kubernetes: ControlPlane) -> list[ClusterNode]:
+def _managed(kubernetes: KubernetesApi) -> list[ClusterNode]:
     found = (
         managed_node(each)
         for each in kubernetes.objects("v1", "Node")
@@ -80,7 +80,9 @@ def _managed(kubernetes: ControlPlane) -> list[ClusterNode]:
     ]
 
 
-def set_counts(clients: AwsClients, kubernetes: ControlPlane, *, archive: Archive) -> Iterator[str]:
+def set_counts(
+    clients: AwsClients, kubernetes: KubernetesApi, *, archive: Archive
+) -> Iterator[str]:
     """Give each group the nodes that it has; yield what differed from the templates.
 
     People and autoscalers scale groups without a deployment, and AWS may be short of instances.
@@ -120,7 +122,7 @@ def _set_counts(clients: AwsClients, archive: Archive) -> Iterator[str]:
     sagemaker.update_cluster(**asked)
 
 
-def _set_sizes(clients: AwsClients, kubernetes: ControlPlane, archive: Archive) -> Iterator[str]:
+def _set_sizes(clients: AwsClients, kubernetes: KubernetesApi, archive: Archive) -> Iterator[str]:
     sizes: dict[str, int] = {}
     for group in archive.deployment.node_groups:
         name, scaling = group["nodegroupName"], group["scalingConfig"]

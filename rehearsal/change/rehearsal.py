@@ -13,7 +13,6 @@ from typing import Any
 import boto3
 
 from emulator.aws.settings import FailingStep
-from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import load_config
 from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cdk.schema.yaml_file import read_yaml
@@ -254,7 +253,7 @@ class ChangeRehearsal:
         with rehearsal_environment(
             account=archive.manifest.account,
             region=archive.manifest.region,
-            kubernetes=InProcessControlPlane(kubernetes_version=str(served["version"])),
+            kubernetes_version=str(served["version"]),
             eks_cluster_name=served["name"],
             log_file=self.work_directory / "local-aws.log",
             cdk=self.cdk,

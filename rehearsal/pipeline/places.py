@@ -17,7 +17,6 @@ from typing import Self
 from urllib.parse import urlsplit
 
 from emulator.aws.local_aws import LOOPBACK
-from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config, Loaded
 from hyperpod_cdk.pipeline.section import EnvironmentConfig
 from hyperpod_cli.terminal.errors import OpsError
@@ -225,7 +224,7 @@ def start_places(
             rehearsal_environment(
                 account=section.account,
                 region=region,
-                kubernetes=InProcessControlPlane(kubernetes_version=config.eks.version),
+                kubernetes_version=config.eks.version,
                 eks_cluster_name=eks_cluster_of(config),
                 log_file=own / "local-aws.log",
                 cdk=cdk,

@@ -8,8 +8,8 @@ import pytest
 
 from emulator.aws.local_aws import ACCOUNT, AwsClients, LocalAws, LocalAwsSettings, aws_clients
 from emulator.hyperpod import HyperPodApi, HyperPodService
+from emulator.node.node import VpcNetwork
 from hyperpod_cdk import Config, load_config
-from rehearsal.environment import VpcSubnets
 from rehearsal.existing_resources import account_of, existing_resources, named_account
 from tests.conftest import Configure
 from tests.support.configs import CONFIGS
@@ -165,15 +165,17 @@ def test_it_can_be_used(region: str, configure: Configure) -> None:
             },
         }
     )
-    subnets = VpcSubnets()
+
+    def asked(service: str) -> Any:  # noqa: ANN401 - see AwsClients
+        return clients(service)
+
     with (
-        HyperPodApi(service=HyperPodService(clock=time.time, subnets=subnets)) as api,
+        HyperPodApi(service=HyperPodService(clock=time.time, network=VpcNetwork(asked))) as api,
         LocalAws(
             LocalAwsSettings(account=account_of(config), region=region, hyperpod_api=api.url)
         ) as aws,
     ):
         clients = aws_clients(aws)
-        subnets.connect(clients)
         for stand_in in [*existing_resources(config), *existing_resources(config)]:
             stand_in.make(clients)
         assert clients("iam").get_role(RoleName="Admin")["Role"]["Arn"] == f"{IAM}:role/team/Admin"

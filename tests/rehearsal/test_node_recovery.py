@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
 
 import pytest
 
 from emulator.hyperpod import Caller, HyperPodService
-from emulator.kubernetes import ControlPlane
 from rehearsal.environment import KubernetesNodes
 from tests.support.hyperpod_api import create_request, group
 from tests.support.kubernetes_api import Cluster, running_cluster
@@ -25,7 +23,9 @@ class Site:
     service: HyperPodService = field(init=False)
 
     def __post_init__(self) -> None:
-        nodes = KubernetesNodes(cast("ControlPlane", self.cluster.api))
+        nodes = KubernetesNodes(self.cluster.api)
+        namespace = {"name": KubernetesNodes.NAMESPACE}
+        self.cluster.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": namespace})
         self.service = HyperPodService(clock=lambda: self.time, observer=nodes)
 
     def create(self, **members: str) -> None:

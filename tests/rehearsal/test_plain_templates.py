@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import Config
 from hyperpod_stacks.table import stack_names
 from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
@@ -95,7 +94,7 @@ def account(config: Config, *, region: str, package: Path, home: Path) -> Iterat
     with rehearsal_environment(
         account=ACCOUNT,
         region=region,
-        kubernetes=InProcessControlPlane(kubernetes_version=config.eks.version),
+        kubernetes_version=config.eks.version,
         eks_cluster_name=f"{config.name}-eks",
         log_file=home / "local-aws.log",
     ) as environment:

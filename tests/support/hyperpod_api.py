@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,20 +64,32 @@ class FakeClock:
 class KnownSubnets:
     """Knows every subnet, all with one range and in one zone."""
 
-    cidr: str
+    cidr: str = "10.1.0.0/16"
 
-    def find(self, *, subnet_id: str, caller: Caller) -> Subnet:
+    def find(self, subnet_id: str) -> Subnet:
         """Return the subnet."""
         return Subnet(
             subnet_id=subnet_id,
             cidr=self.cidr,
-            availability_zone=f"{caller.region}b",
+            availability_zone="us-west-2b",
             availability_zone_id="usw2-az2",
         )
 
-    def zones(self, *, caller: Caller) -> Mapping[str, str]:
+    def zones(self) -> Mapping[str, str]:
         """Return two zones of the Region."""
-        return {f"{caller.region}a": "usw2-az1", f"{caller.region}b": "usw2-az2"}
+        return {"us-west-2a": "usw2-az1", "us-west-2b": "usw2-az2"}
+
+    def reaches_s3(self, **_: object) -> bool:
+        """Let nodes reach it."""
+        return True
+
+    def mounts(self, *, storage: Sequence[object], **_: object) -> bool:  # noqa: ARG002 - fewer do
+        """Let nodes mount all."""
+        return True
+
+    def passes_efa(self, **_: object) -> bool:
+        """Let it pass."""
+        return True
 
 
 @dataclass(slots=True)

@@ -18,8 +18,7 @@ from botocore.config import Config as ClientConfig
 from botocore.exceptions import ClientError
 
 from emulator.aws.local_aws import AwsClients, LocalAws
-from emulator.hyperpod import Caller, HyperPodService
-from emulator.node.node import VpcNetwork
+from emulator.hyperpod import HyperPodService
 from hyperpod_cdk import Config
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.inspect.preflight.validator import Target
@@ -32,7 +31,6 @@ from provisioner.file_system_availability import FileSystemAvailability
 from provisioner.framework.resource import CustomResource
 from provisioner.hyperpod.cluster import HyperPodCluster
 from provisioner.lifecycle_scripts import LifecycleScripts
-from rehearsal.environment import VpcSubnets
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.local_aws import Template, settled
@@ -111,29 +109,6 @@ class Synthesis:
             found = synthesized(config, chart=_CHART, directory=directory)
             self._made[text] = found.templates()
         return self._made[text]
-
-
-class Networks:
-    """Knows the networks of each account of a local AWS, as those of a rehearsal know their one."""
-
-    def __init__(self) -> None:
-        self._aws: LocalAws | None = None
-
-    def connect(self, aws: LocalAws) -> None:
-        """Look subnets up there from now on; until then nothing is known."""
-        self._aws = aws
-
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - what they answer
-        """Return what asks those of the caller's account."""
-
-        def asked(*, caller: Caller, **request: Any) -> Any:  # noqa: ANN401 - likewise
-            found = VpcSubnets() if hasattr(VpcSubnets, name) else VpcNetwork()
-            if self._aws is not None:
-                place = {"account": caller.account, "region": caller.region}
-                found.connect(clients(self._aws.endpoint, **place))
-            return getattr(found, name)(caller=caller, **request)
-
-        return asked
 
 
 @dataclass(kw_only=True)

@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 
 from app import main
-from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cdk import load_config
 from rehearsal.cdk_cli import CdkCliProcess
 from rehearsal.environment import (
@@ -81,7 +80,7 @@ def bootstrapped_stage(directory: Path, config_path: Path = DEFAULT) -> Iterator
     with rehearsal_environment(
         account=account_of(config),
         region=config.region,
-        kubernetes=InProcessControlPlane(kubernetes_version=config.eks.version),
+        kubernetes_version=config.eks.version,
         eks_cluster_name=eks_cluster_of(config),
         log_file=directory / "local-aws.log",
         cdk=cdk_cli(),

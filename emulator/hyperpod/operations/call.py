@@ -15,7 +15,7 @@ from emulator.hyperpod.service_model import output_shape, project, service_model
 from emulator.hyperpod.simulation.cluster_lifecycle import ClusterLifecycle
 from emulator.hyperpod.simulation.errors import validation_error
 from emulator.hyperpod.simulation.faults import FaultGate
-from emulator.hyperpod.simulation.hooks import Caller, Environment, Subnets
+from emulator.hyperpod.simulation.hooks import Caller
 from emulator.hyperpod.simulation.nodes import private_dns
 from emulator.hyperpod.simulation.state import Cluster, ClusterRegistry, InstanceGroup, Node
 from emulator.hyperpod.simulation.surroundings import Surroundings
@@ -44,8 +44,6 @@ class Backend:
     registry: ClusterRegistry
     lifecycle: ClusterLifecycle
     surroundings: Surroundings
-    environment: Environment | None
-    subnets: Subnets | None
     release_version: str
 
     @property

@@ -42,15 +42,15 @@ def _create(backend: Backend, call: Call) -> Answer:
     _check_quotas(backend, call, cluster=None)
     _check_role(backend, call)
     _check_training_plans(backend, call, before={})
-    if backend.environment:
-        backend.environment.check_cluster(request, caller)
+    if (eks_arn := eks_cluster_arn(request)) is not None:
+        backend.surroundings.observer.check_cluster(eks_arn)
     cluster = Cluster(
         name=name,
         arn=backend.registry.new_arn(name=name, caller=caller),
         caller=caller,
         created_at=call.now,
         settings=settings_of(request),
-        subnets=subnets_of(vpc_configs_of(request), caller=caller, directory=backend.subnets),
+        subnets=subnets_of(vpc_configs_of(request), network=backend.surroundings.network),
         tags={tag["Key"]: tag["Value"] for tag in request.get("Tags", [])},
     )
     apply_groups(cluster, request, release_version=backend.release_version)
@@ -95,9 +95,8 @@ def _update(backend: Backend, call: Call) -> Answer:
             raise conflict(message)
     _check_quotas(backend, call, cluster=cluster)
     _check_training_plans(backend, call, before=cluster.groups)
-    cluster.subnets |= subnets_of(
-        vpc_configs_of(request), caller=call.caller, directory=backend.subnets
-    )
+    network = backend.surroundings.network
+    cluster.subnets |= subnets_of(vpc_configs_of(request), network=network)
     orchestrator = with_kept_orchestrator(request, cluster.settings)
     cluster.settings |= settings_of(request) | orchestrator
     before = apply_groups(cluster, request, release_version=backend.release_version)

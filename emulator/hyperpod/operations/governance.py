@@ -56,7 +56,7 @@ POLICY = Kind(
 
 def _create(kind: Kind, backend: Backend, call: Call) -> Answer:
     cluster = backend.registry.find(call.request["ClusterArn"], call.caller)
-    if "Eks" not in (cluster.settings.get("Orchestrator") or {}):
+    if not cluster.on_eks:
         message = "Task governance is supported only on clusters orchestrated by Amazon EKS."
         raise validation_error(message)
     _require_free(cluster, call, kind)

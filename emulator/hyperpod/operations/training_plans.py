@@ -24,8 +24,8 @@ def _search(backend: Backend, call: Call) -> Answer:
     end = start + hours * HOUR
     if end > request.get("EndTimeBefore", end):
         return {"TrainingPlanOfferings": []}
-    subnets = backend.subnets
-    known = subnets.zones(caller=call.caller) if subnets else {}
+    network = backend.surroundings.network
+    known = network.zones() if network else {}
     zones: list[tuple[str | None, str | None]] = [*known.items()] or [(None, None)]
     offerings = [
         Offering(

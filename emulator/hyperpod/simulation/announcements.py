@@ -29,17 +29,15 @@ _SUBTREES = (
 
 
 class Announcer:
-    """Puts what has happened to clusters on an event bus, if there is one, each thing once."""
+    """Puts what has happened to clusters on an event bus, each thing once."""
 
-    def __init__(self, *, registry: ClusterRegistry, bus: EventBus | None) -> None:
+    def __init__(self, *, registry: ClusterRegistry, bus: EventBus) -> None:
         self._registry = registry
         self._bus = bus
         self._seen: dict[str, tuple[str, int]] = {}
 
     def look(self) -> None:
         """Announce the events and the changes of status since the last look."""
-        if self._bus is None:
-            return
         for cluster in self._registry.all:
             status, count = self._seen.get(cluster.arn, ("", 0))
             self._seen[cluster.arn] = cluster.status, len(cluster.events)
@@ -64,8 +62,7 @@ class Announcer:
         self._put(place.cluster, _NODE_HEALTH, {**detail, "HealthSummary": health})
 
     def _put(self, cluster: Cluster, detail_type: str, detail: Mapping[str, Any]) -> None:
-        if self._bus is not None:
-            self._bus.put(cluster_arn=cluster.arn, detail_type=detail_type, detail=detail)
+        self._bus.put(cluster_arn=cluster.arn, detail_type=detail_type, detail=detail)
 
 
 def _names(cluster: Cluster) -> dict[str, str]:

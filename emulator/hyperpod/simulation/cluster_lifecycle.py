@@ -11,7 +11,7 @@ from typing import Any
 
 from emulator.hyperpod.simulation import slurm_nodes
 from emulator.hyperpod.simulation.event_log import record
-from emulator.hyperpod.simulation.nodes import LocatedNode, NodeProvisioner, cluster_view, node_view
+from emulator.hyperpod.simulation.nodes import LocatedNode, NodeProvisioner, node_view
 from emulator.hyperpod.simulation.state import Cluster, InstanceGroup, Node
 from emulator.hyperpod.simulation.surroundings import Surroundings
 
@@ -184,8 +184,7 @@ class ClusterLifecycle:
 
         def start(_: float) -> None:
             cluster.autoscaling = True
-            if self._around.observer:
-                self._around.observer.autoscaling_started(cluster_view(cluster))
+            self._around.observer.autoscaling_started()
 
         self._around.agenda.at(now + self._around.timings.autoscaling, start)
 

@@ -104,13 +104,12 @@ def no_free_address(*, subnet_id: str) -> str:
 
 def lifecycle_script(*, cluster: Cluster, node: Node) -> str:
     """Return the message for a lifecycle script that did not exit with zero."""
-    log_group = f"/aws/sagemaker/Clusters/{cluster.name}/{cluster.cluster_id}"
     log_stream = f"LifecycleConfig/{node.group_name}/{node.instance_id}"
     return _not_provisioned(
         node,
         "Lifecycle scripts did not run successfully. Ensure the scripts exist in provided S3 "
         "path, are accessible, and run without errors. To view lifecycle script logs, visit log "
-        f"group '{log_group}' in CloudWatch, and search for log stream '{log_stream}'.",
+        f"group '{cluster.log_group}' in CloudWatch, and search for log stream '{log_stream}'.",
     )
 
 

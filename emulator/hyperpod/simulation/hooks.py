@@ -52,23 +52,6 @@ class Subnet:
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterView:
-    """A HyperPod cluster as observers see it.
-
-    Attributes:
-        eks_cluster_arn: ARN of the orchestrating EKS cluster; None under Slurm.
-        id: The last part of its ARN.
-    """
-
-    name: str
-    arn: str
-    account: str
-    region: str
-    eks_cluster_arn: str | None
-    id: str
-
-
-@dataclass(frozen=True, slots=True)
 class NodeView:
     """A cluster node as observers see it.
 
@@ -76,6 +59,7 @@ class NodeView:
         instance_type: Instance type with the prefix `ml.`.
         labels: Labels of its Kubernetes Node, HyperPod's own and those of the group.
         taints: Taints of its Kubernetes Node, in the API's form (Key, Value, Effect).
+        log_group: Where CloudWatch has what the scripts of its cluster say.
         lifecycle: LifeCycleConfig of its group; empty without.
         mounts: Where HyperPod mounts the EBS volume besides the root volume, and file systems.
         files: What HyperPod writes on the node before its scripts run, by path.
@@ -86,6 +70,7 @@ class NodeView:
     instance_type: str
     private_ip: str
     kubernetes_name: str
+    log_group: str
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Mapping[str, str], ...] = ()
     subnet: Subnet | None = None
@@ -94,71 +79,59 @@ class NodeView:
     files: Mapping[str, str] = field(default_factory=dict)
 
 
-class Environment(Protocol):
-    """Checks facts outside of this API, as AWS does when a cluster is created."""
+class NodeNetwork(Protocol):
+    """Knows the subnets of the VPC, the zones that they can be in, and what they let nodes do."""
 
-    def check_cluster(self, request: Mapping[str, Any], caller: Caller) -> None:
-        """Raise an ApiError when a CreateCluster request cannot be honoured."""
-
-
-class Subnets(Protocol):
-    """Knows the subnets of the VPC, and the zones that they can be in."""
-
-    def find(self, *, subnet_id: str, caller: Caller) -> Subnet | None:
+    def find(self, subnet_id: str) -> Subnet | None:
         """Return the subnet, or None when it is not known."""
 
-    def zones(self, *, caller: Caller) -> Mapping[str, str]:
+    def zones(self) -> Mapping[str, str]:
         """Return the ids of the Region's Availability Zones by their names."""
 
-
-class NodeNetwork(Protocol):
-    """Knows what the network lets nodes do."""
-
-    def reaches_s3(self, *, subnet_id: str, groups: tuple[str, ...], caller: Caller) -> bool:
+    def reaches_s3(self, *, subnet_id: str, groups: tuple[str, ...]) -> bool:
         """Return whether a node in a subnet, with security groups, gets its lifecycle scripts."""
 
     def mounts(
-        self,
-        *,
-        storage: Sequence[Mapping[str, Any]],
-        subnet_id: str,
-        groups: tuple[str, ...],
-        caller: Caller,
+        self, *, storage: Sequence[Mapping[str, Any]], subnet_id: str, groups: tuple[str, ...]
     ) -> bool:
         """Return whether a node mounts the file systems of its InstanceStorageConfigs."""
 
-    def passes_efa(self, *, groups: tuple[str, ...], caller: Caller) -> bool:
+    def passes_efa(self, *, groups: tuple[str, ...]) -> bool:
         """Return whether EFA's traffic passes between nodes with security groups."""
 
 
-class Observer(Protocol):
-    """Notified when nodes join, reboot and leave."""
+class Observer:
+    """The Kubernetes of the clusters that EKS orchestrates; this one lets all pass by."""
 
-    def node_running(self, cluster: ClusterView, node: NodeView) -> None:
+    def check_cluster(self, eks_cluster_arn: str) -> None:
+        """Raise an ApiError when no cluster can be created on an EKS cluster."""
+
+    def node_running(self, node: NodeView) -> None:
         """A node has joined the cluster, or its labels or taints have changed."""
 
-    def node_silent(self, cluster: ClusterView, node: NodeView) -> None:
+    def node_silent(self, node: NodeView) -> None:
         """A node that had joined reboots, or is gone without Kubernetes having been told."""
 
-    def node_removed(self, cluster: ClusterView, node: NodeView) -> None:
+    def node_removed(self, node: NodeView) -> None:
         """A node that had joined is gone."""
 
-    def autoscaling_started(self, cluster: ClusterView) -> None:
+    def autoscaling_started(self) -> None:
         """The managed Karpenter of a cluster is in service."""
 
     def marked_nodes(self) -> Mapping[str, str]:
         """Return the node-health-status of nodes to recover, by the name of the Node."""
+        return {}
 
 
-class Scripts(Protocol):
-    """Runs lifecycle scripts."""
+class Scripts:
+    """Runs lifecycle scripts; this one runs none."""
 
-    def script_runs(self, cluster: ClusterView, node: NodeView, *, fails: bool) -> None:
+    def script_runs(self, node: NodeView, *, fails: bool) -> None:
         """The lifecycle script of a node that was launched runs, and fails or succeeds."""
 
 
-class EventBus(Protocol):
-    """The default event bus of EventBridge."""
+class EventBus:
+    """The default event bus of EventBridge; this one drops what it gets."""
 
     def put(self, *, cluster_arn: str, detail_type: str, detail: Mapping[str, Any]) -> None:
         """Put an event of SageMaker's about a cluster."""

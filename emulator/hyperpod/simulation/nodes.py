@@ -8,7 +8,7 @@ from typing import Protocol
 
 from emulator.hyperpod.simulation import faults, slurm_nodes
 from emulator.hyperpod.simulation.event_log import record
-from emulator.hyperpod.simulation.hooks import ClusterView, NodeView
+from emulator.hyperpod.simulation.hooks import NodeNetwork, NodeView, Observer
 from emulator.hyperpod.simulation.slurm_nodes import files_of_nodes
 from emulator.hyperpod.simulation.state import (
     Cluster,
@@ -31,19 +31,6 @@ _MOUNT_PATHS = {
 }
 
 
-def cluster_view(cluster: Cluster) -> ClusterView:
-    """Return what observers see of a cluster."""
-    eks = cluster.settings.get("Orchestrator", {}).get("Eks", {})
-    return ClusterView(
-        name=cluster.name,
-        arn=cluster.arn,
-        account=cluster.caller.account,
-        region=cluster.caller.region,
-        eks_cluster_arn=eks.get("ClusterArn"),
-        id=cluster.cluster_id,
-    )
-
-
 def private_dns(*, private_ip: str, region: str) -> str:
     """Return the private DNS hostname of an address."""
     return f"ip-{private_ip.replace('.', '-')}.{region}.compute.internal"
@@ -62,6 +49,7 @@ def node_view(cluster: Cluster, node: Node) -> NodeView:
         instance_type=node.instance_type,
         private_ip=node.private_ip,
         kubernetes_name=f"hyperpod-{node.instance_id}",
+        log_group=cluster.log_group,
         labels={**kubernetes.get("Labels", {}), **_own_labels(cluster, node)},
         taints=tuple(kubernetes.get("Taints", ())),
         subnet=node.subnet,
@@ -167,17 +155,14 @@ class NodeProvisioner:
         # The API reference says that EC2 reboots it, and lists no status for that.
         node.status, node.rebooting = "Pending", True
         record(place.cluster, node, time=now, description=f"Instance in {place} is rebooting")
-        if self._around.observer:
-            self._around.observer.node_silent(
-                cluster_view(place.cluster), node_view(place.cluster, node)
-            )
+        self._observer(place.cluster).node_silent(node_view(place.cluster, node))
         self._later(place, now + self._around.timings.node_reboot, self._running)
 
     def show(self, place: LocatedNode) -> None:
         """Tell the observer of a node that has joined, or of its changed labels and taints."""
         cluster, node = place.cluster, place.node
-        if self._around.observer and node.joined:
-            self._around.observer.node_running(cluster_view(cluster), node_view(cluster, node))
+        if node.joined:
+            self._observer(cluster).node_running(node_view(cluster, node))
 
     def _provision(self, place: LocatedNode, now: float) -> None:
         place.node.attempts += 1
@@ -238,9 +223,9 @@ class NodeProvisioner:
             self._mounts(place)
         )
         # Without a way to S3, there is no way for a log either.
-        if self._around.scripts and reaches_s3:
+        if reaches_s3:
             view = replace(node_view(place.cluster, node), files=files_of_nodes(place.cluster))
-            self._around.scripts.script_runs(cluster_view(place.cluster), view, fails=fails)
+            self._around.scripts.script_runs(view, fails=fails)
         if fails or not reaches_s3:
             message = faults.lifecycle_script(cluster=place.cluster, node=node)
             self._fail(place, now, message=message, script_state="Failed")
@@ -258,40 +243,38 @@ class NodeProvisioner:
 
     def _passes_efa(self, place: LocatedNode) -> bool:
         hardware = self._around.hardware(place.node.instance_type)
-        network = self._around.network
-        groups = security_groups_of(place.cluster, place.group)
+        groups, network = self._network(place)
         has_efa = hardware is not None and hardware.efa_interfaces > 0
-        return (
-            network is None
-            or not (has_efa and groups)
-            or network.passes_efa(groups=groups, caller=place.cluster.caller)
-        )
+        return network is None or not has_efa or network.passes_efa(groups=groups)
 
     def _reaches_s3(self, place: LocatedNode) -> bool:
-        """Say whether a node gets its script, if any; without a VPC, the service sees to it."""
-        groups, network = security_groups_of(place.cluster, place.group), self._around.network
+        """Say whether a node gets its script, if any."""
+        groups, network = self._network(place)
         return (
             network is None
-            or not groups
             or "LifeCycleConfig" not in place.group.spec
-            or network.reaches_s3(
-                subnet_id=place.node.subnet.subnet_id, groups=groups, caller=place.cluster.caller
-            )
+            or network.reaches_s3(subnet_id=place.node.subnet.subnet_id, groups=groups)
         )
 
     def _mounts(self, place: LocatedNode) -> bool:
-        groups, network = security_groups_of(place.cluster, place.group), self._around.network
+        groups, network = self._network(place)
         return (
             network is None
-            or not groups
             or slurm_nodes.node_type(place.group.spec) is None
             or network.mounts(
                 storage=place.group.spec.get("InstanceStorageConfigs", ()),
                 subnet_id=place.node.subnet.subnet_id,
                 groups=groups,
-                caller=place.cluster.caller,
             )
         )
+
+    def _network(self, place: LocatedNode) -> tuple[tuple[str, ...], NodeNetwork | None]:
+        """Return a node's groups, and what knows its network: without a VPC, nobody."""
+        groups = security_groups_of(place.cluster, place.group)
+        return groups, self._around.network if groups else None
+
+    def _observer(self, cluster: Cluster) -> Observer:
+        return self._around.observer if cluster.on_eks else Observer()
 
     def _checked(self, place: LocatedNode, now: float) -> None:
         if place.group.name in self._around.faults.current.deep_health_check_failure:
@@ -359,10 +342,10 @@ class NodeProvisioner:
     def _release(self, place: LocatedNode) -> None:
         cluster, node = place.cluster, place.node
         left = cluster.status == "Deleting" and self._around.faults.current.nodes_left_in_kubernetes
-        if node.joined and self._around.observer:
-            observer = self._around.observer
+        if node.joined:
+            observer = self._observer(cluster)
             gone = observer.node_silent if left else observer.node_removed
-            gone(cluster_view(cluster), node_view(cluster, node))
+            gone(node_view(cluster, node))
         if node.private_ip is not None:
             self._around.addresses.give_back(
                 region=cluster.caller.region, subnet=node.subnet, address=node.private_ip

@@ -19,7 +19,7 @@ from emulator.hyperpod.simulation.errors import (
     resource_not_found,
     validation_error,
 )
-from emulator.hyperpod.simulation.hooks import Caller, Subnet, Subnets
+from emulator.hyperpod.simulation.hooks import Caller, NodeNetwork, Subnet
 
 CLUSTER_ID_LENGTH = 12
 INSTANCE_ID_DIGITS = 17
@@ -220,9 +220,14 @@ class Cluster:
         return self.settings.get("NodeProvisioningMode") == CONTINUOUS
 
     @property
-    def cluster_id(self) -> str:
-        """The last part of the ARN."""
-        return self.arn.rpartition("/")[2]
+    def on_eks(self) -> bool:
+        """Whether EKS orchestrates it."""
+        return "Eks" in self.settings.get("Orchestrator", {})
+
+    @property
+    def log_group(self) -> str:
+        """Where CloudWatch has what its lifecycle scripts say; it ends as the ARN does."""
+        return f"/aws/sagemaker/Clusters/{self.name}/{self.arn.rpartition('/')[2]}"
 
     @property
     def nodes(self) -> list[Node]:
@@ -332,15 +337,14 @@ class AddressBook:
 
 
 def subnets_of(
-    vpc_configs: Iterable[Mapping[str, Any]], *, caller: Caller, directory: Subnets | None
+    vpc_configs: Iterable[Mapping[str, Any]], *, network: NodeNetwork | None
 ) -> dict[str, Subnet]:
     """Return the subnets that VpcConfig structures name, by id."""
     names = [name for vpc in vpc_configs for name in vpc["Subnets"]]
-    found = {}
-    for name in names:
-        known = directory.find(subnet_id=name, caller=caller) if directory else None
-        found[name] = known or Subnet(subnet_id=name, cidr=UNKNOWN_CIDR)
-    return found
+    found = {name: network.find(name) if network else None for name in names}
+    return {
+        name: known or Subnet(subnet_id=name, cidr=UNKNOWN_CIDR) for name, known in found.items()
+    }
 
 
 def subnet_of(cluster: Cluster, group: InstanceGroup) -> Subnet:

@@ -122,8 +122,8 @@ class Surroundings:
     faults: FaultGate
     addresses: AddressBook
     plans: TrainingPlans
-    observer: Observer | None
-    scripts: Scripts | None
+    observer: Observer
+    scripts: Scripts
     network: NodeNetwork | None
     hardware: HardwareOf
     unknowns: Unknowns

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 from aiohttp import web
 
-from emulator.kubernetes.control_plane import Fault
 from emulator.kubernetes.controllers.scheduling import aggregated
+from emulator.kubernetes.faults import Fault
 from emulator.kubernetes.objects.errors import (
     ApiError,
     Object,

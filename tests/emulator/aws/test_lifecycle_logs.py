@@ -8,16 +8,14 @@ from typing import Any
 import pytest
 
 from emulator.aws.local_aws import LocalAws, aws_clients
-from emulator.hyperpod import ClusterView, NodeView
+from emulator.hyperpod import NodeView
 from emulator.node.lifecycle_logs import LifecycleLogs
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cli.operate.logs import progress_of
 from tests.support.changed_node import SCRIPTS
 
 BUCKET = "sagemaker-scripts-of-nodes"
-CLUSTER = ClusterView(
-    name="c", arn="a", account="1", region="us-west-2", eks_cluster_arn=None, id="abcdefghij12"
-)
+LOG_GROUP = "/aws/sagemaker/Clusters/c/abcdefghij12"
 PACKAGED = {
     str(path.relative_to(SCRIPTS)): path.read_bytes()
     for path in SCRIPTS.rglob("*")
@@ -48,16 +46,16 @@ def said(
         instance_type=instance_type,
         private_ip="",
         kubernetes_name="",
+        log_group=LOG_GROUP,
         lifecycle={"SourceS3Uri": f"s3://{BUCKET}/{folder}/", "OnCreate": "on_create.sh"},
         mounts=("/opt/sagemaker",),
     )
     node = replace(node, **members)
-    with LifecycleLogs(instance_facts) as logs:
-        logs.connect(clients)
-        logs.script_runs(CLUSTER, node, fails=fails)
+    with LifecycleLogs(clients, instance_facts) as logs:
+        logs.script_runs(node, fails=fails)
         logs.wait()
     events = clients("logs").get_log_events(
-        logGroupName=f"/aws/sagemaker/Clusters/c/{CLUSTER.id}",
+        logGroupName=LOG_GROUP,
         logStreamName=f"LifecycleConfig/workers/{node.instance_id}",
         startFromHead=True,
     )

@@ -156,7 +156,7 @@ def test_continuous_cluster_is_in_service_before_its_nodes() -> None:
 
 def test_group_of_continuous_cluster_is_in_service_at_its_minimum() -> None:
     # A /28 has 11 addresses for nodes.
-    api = subject(timings=TIMINGS, subnets=KnownSubnets(cidr="10.1.0.0/28"))
+    api = subject(timings=TIMINGS, network=KnownSubnets(cidr="10.1.0.0/28"))
     api.create(group("a", 15, MinInstanceCount=5), **CONTINUOUS)
 
     api.wait(TIMINGS.create + 1)

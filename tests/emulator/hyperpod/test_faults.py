@@ -152,7 +152,7 @@ def test_minimum_count_that_is_not_reached_rolls_the_group_back() -> None:
 
 
 def test_subnet_without_free_addresses_is_a_failure() -> None:
-    api = subject(subnets=KnownSubnets(cidr="10.1.0.0/28"))
+    api = subject(network=KnownSubnets(cidr="10.1.0.0/28"))
     api.create(group("a", 12))
     api.wait()
 

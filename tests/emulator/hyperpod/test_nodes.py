@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from emulator.hyperpod import ApiError, ClusterView, Faults, NodeView, Timings
+from emulator.hyperpod import ApiError, Faults, NodeView, Observer, Timings
 from tests.support.hyperpod_api import (
     CONTINUOUS,
-    EKS_CLUSTER,
     NAME,
     KnownSubnets,
     eks,
@@ -25,32 +24,28 @@ NOBODY = "i-00000000000000000"
 CHECKS = {"OnStartDeepHealthChecks": ["InstanceStress"]}
 
 
-@dataclass(slots=True)
-class Watcher:
+@dataclass
+class Watcher(Observer):
     """Keeps the nodes that have joined."""
 
     nodes: dict[str, NodeView] = field(default_factory=dict)
-    clusters: set[ClusterView] = field(default_factory=set)
     removed: list[str] = field(default_factory=list)
     silent: list[str] = field(default_factory=list)
-    scaled: list[str] = field(default_factory=list)
+    scaled: int = 0
     marked: dict[str, str] = field(default_factory=dict)
 
-    def node_running(self, cluster: ClusterView, node: NodeView) -> None:
-        self.clusters.add(cluster)
+    def node_running(self, node: NodeView) -> None:
         self.nodes[node.instance_id] = node
 
-    def node_silent(self, cluster: ClusterView, node: NodeView) -> None:
-        assert cluster in self.clusters
+    def node_silent(self, node: NodeView) -> None:
         self.silent.append(node.instance_id)
 
-    def node_removed(self, cluster: ClusterView, node: NodeView) -> None:
-        assert cluster in self.clusters
+    def node_removed(self, node: NodeView) -> None:
         del self.nodes[node.instance_id]
         self.removed.append(node.instance_id)
 
-    def autoscaling_started(self, cluster: ClusterView) -> None:
-        self.scaled.append(cluster.name)
+    def autoscaling_started(self) -> None:
+        self.scaled += 1
 
     def marked_nodes(self) -> Mapping[str, str]:
         return self.marked
@@ -76,7 +71,7 @@ def test_node_statuses() -> None:
 
 
 def test_nodes_get_addresses_of_their_subnet() -> None:
-    api = running(subnets=KnownSubnets(cidr="10.1.0.0/24"))
+    api = running(network=KnownSubnets(cidr="10.1.0.0/24"))
 
     addresses = set()
     for instance in ids(api):
@@ -109,7 +104,7 @@ def test_observer_sees_nodes_come_and_go() -> None:
     watcher = Watcher()
     labels = {"example.com/team": "vision"}
     taints = [{"Key": "gpu", "Effect": "NoSchedule"}]
-    api = subject(observer=watcher, subnets=KnownSubnets(cidr="10.1.0.0/24"))
+    api = subject(observer=watcher, network=KnownSubnets(cidr="10.1.0.0/24"))
     arn = api.create(group("a", 2, KubernetesConfig={"Labels": labels, "Taints": taints}))
     api.wait()
     api.status()
@@ -123,8 +118,7 @@ def test_observer_sees_nodes_come_and_go() -> None:
     assert node.labels["node.kubernetes.io/instance-type"] == "ml.g5.12xlarge"
     assert node.labels["topology.kubernetes.io/zone"] == "us-west-2b"
     assert node.taints == tuple(taints)
-    (cluster,) = watcher.clusters
-    assert (cluster.arn, cluster.eks_cluster_arn) == (arn["ClusterArn"], EKS_CLUSTER)
+    assert node.log_group.endswith(f"/{NAME}/{arn['ClusterArn'].rpartition('/')[2]}")
 
     api("UpdateCluster", ClusterName=NAME, InstanceGroups=[group("a", 1)])
     api.wait()
@@ -285,9 +279,9 @@ def test_karpenter_comes_after_the_cluster_and_goes_with_its_switch() -> None:
 
     api.create(group("a", 0), AutoScaling={"Mode": "Enable", **settings}, **role, **CONTINUOUS)
     api.wait(1)
-    assert (status(), watcher.scaled) == ("Creating", [])
+    assert (status(), watcher.scaled) == ("Creating", 0)
     api.wait(2)
-    assert (status(), watcher.scaled) == ("InService", [NAME])
+    assert (status(), watcher.scaled) == ("InService", 1)
     groups = {"ClusterName": NAME, "InstanceGroups": [group("a", 0)]}
     api("UpdateCluster", **groups, AutoScaling={"Mode": "Disable"})
     api.wait(1)
@@ -295,4 +289,4 @@ def test_karpenter_comes_after_the_cluster_and_goes_with_its_switch() -> None:
     api.wait(1)
     assert status() == "Creating"
     api.wait(2)
-    assert (status(), watcher.scaled) == ("InService", [NAME, NAME])
+    assert (status(), watcher.scaled) == ("InService", 2)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from emulator.hyperpod import ClusterView, Faults, NodeView
+from emulator.hyperpod import Faults, NodeView, Scripts
 from tests.support.hyperpod_api import (
     CHECKS,
     CONTINUOUS,
@@ -17,6 +17,7 @@ from tests.support.hyperpod_api import (
     NAME,
     TAINTS,
     TIMINGS,
+    KnownSubnets,
     Subject,
     create_request,
     ids,
@@ -278,13 +279,14 @@ def test_nodes_are_described() -> None:
     assert "LifeCycleConfig" not in details["NodeDetails"]
 
 
-class Seen:
+class Seen(Scripts):
     """Remembers the nodes whose scripts run."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, NodeView] = {}
 
-    def script_runs(self, cluster: ClusterView, node: NodeView, *, fails: bool) -> None:  # noqa: ARG002 - Protocol
+    def script_runs(self, node: NodeView, *, fails: bool) -> None:
+        assert not fails
         self.nodes[node.instance_group] = node
 
 
@@ -309,17 +311,14 @@ def test_nodes_find_who_they_and_the_others_are() -> None:
     assert (login_node.mounts, seen.nodes["controller"].mounts) == (("/fsx", "/home"), ())
 
 
-class Network:
+class Network(KnownSubnets):
     """Lets nodes reach nothing."""
 
     def reaches_s3(self, **_: object) -> bool:
         return False
 
-    def mounts(self, *, storage: Sequence[Any], **_: object) -> bool:
+    def mounts(self, *, storage: Sequence[object], **_: object) -> bool:
         return not storage
-
-    def passes_efa(self, **_: object) -> bool:
-        return True
 
 
 LATER = {"LifeCycleConfig": {**LIFECYCLE, "OnInitComplete": "on_init_complete.sh"}}

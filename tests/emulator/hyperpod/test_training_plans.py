@@ -61,7 +61,7 @@ def test_what_does_not_exist_or_is_taken() -> None:
 
 
 def test_an_offering_is_in_each_zone() -> None:
-    api = subject(subnets=KnownSubnets(cidr="10.1.0.0/16"))
+    api = subject(network=KnownSubnets(cidr="10.1.0.0/16"))
     found = [each["ReservedCapacityOfferings"][0] for each in offerings(api.service)]
     assert [each["AvailabilityZone"] for each in found] == ["us-west-2a", "us-west-2b"]
     create_plan(api.service)
@@ -125,7 +125,7 @@ def test_a_plan_gives_no_more_than_it_has_and_takes_back() -> None:
 
 
 def test_a_plan_in_another_zone_has_no_capacity() -> None:
-    api = subject(subnets=KnownSubnets(cidr="10.1.0.0/16"))
+    api = subject(network=KnownSubnets(cidr="10.1.0.0/16"))
     arn = create_plan(api.service)  # in zone a; the subnet is in zone b
     api.wait(10)
     api.create(on_plan(arn), **CONTINUOUS)

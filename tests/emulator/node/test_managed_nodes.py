@@ -66,8 +66,7 @@ def test_a_change_leaves_the_nodes_that_eks_does_not_replace(
 ) -> None:
     group = {**GROUP}
     kubernetes = InProcessControlPlane(kubernetes_version="1.34")
-    nodes = ManagedNodes(kubernetes=kubernetes, cluster_name="ml")
-    nodes.connect(clients(group))
+    nodes = ManagedNodes(clients(group), kubernetes, "ml")
     nodes.reconcile()
     before = names(kubernetes)
     group |= change

@@ -12,7 +12,7 @@ from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import STACK_TAG
 from provisioner.framework.retry import ROLE_PATIENCE_SECONDS
 from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, READ_LAG_SECONDS, SUCCEEDED
-from rehearsal.environment import EksDependencies
+from rehearsal.environment import KubernetesNodes
 from tests.support.hyperpod_api import TYPE, create_plan
 from tests.support.provisioner.cloudformation import STACK_ID, Time
 from tests.support.provisioner.fake_s3 import client_error
@@ -255,8 +255,7 @@ def test_a_cluster_lives_however_it_is_said_not_to_exist(
 
 def test_missing_dependencies_are_named(time: Time) -> None:
     kubernetes = InProcessControlPlane(kubernetes_version="1.34")
-    dependencies = EksDependencies(kubernetes)
-    service = HyperPodService(clock=lambda: time.now, environment=dependencies)
+    service = HyperPodService(clock=lambda: time.now, observer=KubernetesNodes(kubernetes))
     stack = hyperpod_stack(LocalSageMaker(service=service), time)
     with pytest.raises(ProvisioningError, match="Helm chart of the HyperPod dependencies"):
         stack.create(ONE)

@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 
 from emulator.aws.local_aws import LocalAws, LocalAwsSettings
 from emulator.hyperpod import HyperPodApi, HyperPodService, Timings
+from emulator.node.node import VpcNetwork
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
@@ -32,7 +33,7 @@ from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, everything, the_cluster
 from tests.support.on_call import noted_calls
-from tests.support.partial_deployment import Deployment, Networks, StepFailedError, Synthesis
+from tests.support.partial_deployment import Deployment, StepFailedError, Synthesis, clients
 from tests.support.provisioner.cloudformation import Time
 
 FAILURES: Sequence[Failure] = [
@@ -69,28 +70,27 @@ _NOTHING_MISSING = ("", "none")
 @pytest.fixture(scope="module")
 def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Deployment]]:
     """Return a function that begins deployments, each in an account of its own."""
-    networks, numbers = Networks(), itertools.count(1)
+    numbers = itertools.count(1)
     synthesis = Synthesis(directory=tmp_path_factory.mktemp("templates"))
     with ExitStack() as stack:
         api = stack.enter_context(HyperPodApi())
         settings = LocalAwsSettings(hyperpod_api=api.url, regional_types=REGIONAL_TYPES)
         aws = stack.enter_context(LocalAws(settings))
-        networks.connect(aws)
 
         def begin(failure: Failure, patch: pytest.MonkeyPatch) -> Deployment:
-            time = Time()
+            time, account = Time(), f"{next(numbers):012}"
+            own = clients(aws.endpoint, account=account, region=failure.region)
             api.service = service = HyperPodService(
                 clock=lambda: time.now,
                 timings=_TIMINGS,
-                subnets=networks,
-                network=networks,
+                network=VpcNetwork(own),
                 hardware=instance_facts,
             )
             return Deployment(
                 aws=aws,
                 hyperpod=service,
                 time=time,
-                account=f"{next(numbers):012}",
+                account=account,
                 region=failure.region,
                 document=failure.document,
                 synthesis=synthesis,

@@ -43,27 +43,23 @@ from hyperpod_cli.terminal.errors import OpsError
 from rehearsal.existing_resources.training_plans import training_plan
 from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
 from tests.support.configs import configure
-from tests.support.hyperpod_api import create_request, eks, group
+from tests.support.hyperpod_api import KnownSubnets, create_request, eks, group
 
 TYPE, PLANNED = "ml.g5.12xlarge", "ml.p5.48xlarge"
 CALLER = Caller(account=ACCOUNT, region=REGION)
 PLANS = f"arn:aws:sagemaker:{REGION}:{ACCOUNT}:training-plan"
 
 
-class Zones:
-    """Knows zones, and no subnet."""
+class Zones(KnownSubnets):
+    """Knows the zones of us-west-2 as the local EC2 has them."""
 
-    def find(self, *_arguments: object, **_named: object) -> None:
-        """Return nothing."""
-
-    def zones(self, *, caller: Caller) -> dict[str, str]:
-        """Return the zones of us-west-2 as the local EC2 has them."""
-        return {f"{caller.region}{letter}": f"usw2-az{n}" for n, letter in enumerate("abcd", 1)}
+    def zones(self) -> dict[str, str]:
+        return {f"{REGION}{letter}": f"usw2-az{n}" for n, letter in enumerate("abcd", 1)}
 
 
 @pytest.fixture(scope="module")
 def hyperpod() -> Iterator[HyperPodApi]:
-    service = HyperPodService(clock=time.time, timings=Timings(payment=0), subnets=Zones())
+    service = HyperPodService(clock=time.time, timings=Timings(payment=0), network=Zones())
     with HyperPodApi(service=service) as api:
         yield api
 

@@ -7,7 +7,6 @@ import pytest
 from botocore.exceptions import ClientError
 
 from emulator.aws.local_aws import aws_clients
-from emulator.hyperpod import Caller
 from emulator.node.node import VpcNetwork
 from tests.support.hyperpod_site import Site
 from tests.support.local_aws import Template, client, deploy, network
@@ -85,8 +84,7 @@ def test_a_node_mounts_what_is_in_its_vpc_and_lets_it_in(
 ) -> None:
     elsewhere = {"Nodes": site.names["Nodes"], "Group": site.names["OtherGroup"]}
     names = mountable | {name: value or elsewhere[name] for name, value in changes.items()}
-    vpc = VpcNetwork()
-    vpc.connect(aws_clients(site.aws))
+    vpc = VpcNetwork(aws_clients(site.aws))
     lustre = {"DnsName": names["Lustre"], "MountName": names["MountName"]}
     storage: list[dict[str, Any]] = [
         {"FsxLustreConfig": lustre},
@@ -95,5 +93,5 @@ def test_a_node_mounts_what_is_in_its_vpc_and_lets_it_in(
     ]
     groups = (names["Group"],)
 
-    found = vpc.mounts(storage=storage, subnet_id=names["Nodes"], groups=groups, caller=Caller())
+    found = vpc.mounts(storage=storage, subnet_id=names["Nodes"], groups=groups)
     assert found is mounts
