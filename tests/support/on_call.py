@@ -18,13 +18,14 @@ _NAME = "on-call"
 _READS = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSAdminViewPolicy"
 
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
-_ACTIONS = {
+ACTIONS = {
     "s3:GetBucketEncryption": "s3:GetEncryptionConfiguration",
     "s3:GetPublicAccessBlock": "s3:GetBucketPublicAccessBlock",
     "s3:HeadBucket": "s3:ListBucket",
     "s3:HeadObject": "s3:GetObject",
     "s3:ListObjectsV2": "s3:ListBucket",
 }
+"""IAM's name of a call where that is another."""
 
 CALLS: dict[str, set[str]] = {}
 """What each command has called, of all tests of it."""
@@ -72,7 +73,7 @@ def noted_calls() -> Iterator[set[str]]:
         # The local Kubernetes API asks the local EKS in threads of its own.
         if threading.current_thread() is threading.main_thread():
             action = f"{client.meta.service_model.signing_name}:{operation}"
-            made.add(_ACTIONS.get(action, action))
+            made.add(ACTIONS.get(action, action))
         return call(client, operation, parameters)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -36,7 +36,7 @@ class Registered(_Row, Generic[Given, Found]):
         function: The function, whose name is its file's.
         phase: When it runs; within a phase, the order is that of the names.
         row: What its row of the documentation says.
-        reads: The IAM actions of its calls. Default: it calls nothing of AWS.
+        reads: The IAM actions of a subject's calls. Default: it calls nothing of AWS.
         source: Link to the documentation of what it finds, as Markdown. Default: none.
         needs_kubernetes: Whether it looks into Kubernetes before anything else. Default: not.
         of_hyperpod: Whether it looks at a HyperPod cluster, and has nothing to do without one.

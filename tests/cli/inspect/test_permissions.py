@@ -8,6 +8,7 @@ from typing import Any
 
 import botocore.session
 import pytest
+from botocore import xform_name
 from policy_sentry.querying.actions import get_action_data
 
 from aws_reference.action_resources import KIND_OF_TYPE, action_resources
@@ -26,11 +27,13 @@ from hyperpod_cli.inspect.permissions.policies import (
     size,
     split,
 )
-from hyperpod_cli.inspect.permissions.read_permissions import SCOPES, read_actions, read_permissions
+from hyperpod_cli.inspect.permissions.read_permissions import SCOPES, read_permissions
+from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from hyperpod_cli.stack_progress.failures import Situation, interrupted, next_step
 from tests.conftest import Assemble
 from tests.support.commands import ran
-from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, configure
+from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, REPOSITORY, configure
+from tests.support.on_call import ACTIONS
 from tests.test_aws_reference import YOUNGER
 
 ACCOUNT = "111122223333"
@@ -417,10 +420,17 @@ def test_who_deploys_may_look_at_the_key_of_a_volume() -> None:
     )
 
 
-@pytest.mark.parametrize("action", sorted(read_actions()))
-def test_what_is_read_exists_and_has_resources(action: str) -> None:
-    assert get_action_data(*action.split(":"))
-    assert any(re.fullmatch(scope, action) for _, scope, _ in SCOPES), "add its row to SCOPES"
+def test_what_may_be_read_exists_and_is_called() -> None:
+    read = {action for _, actions, _ in SCOPES for action in actions}
+    folder = REPOSITORY / "cli" / "hyperpod_cli"
+    code = "".join(each.read_text("utf-8") for each in folder.rglob("*.py"))
+    calls = {action: call for call, action in ACTIONS.items()}
+    declared = {action for command in commands().values() for action in command.calls}
+    for action in read:
+        assert get_action_data(*action.split(":"))
+        operation = xform_name(calls.get(action, action).partition(":")[2])
+        assert action in declared or re.search(rf"\b{operation}\b", code), action
+    assert {action for each in SUBJECTS.values() for action in each.reads} <= read
 
 
 # Always allowed.

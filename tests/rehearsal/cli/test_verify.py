@@ -7,11 +7,13 @@ import pytest
 
 from emulator.kubernetes.controllers.workloads import UNREACHABLE
 from hyperpod_cli.inspect.registered import concerning
-from hyperpod_cli.inspect.verification.verify import READS, SUBJECTS
+from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from tests.support.on_call import noted_calls
 from tests.support.operator import Operator
 
-# Nothing was rolled back. The default configuration has neither links to S3 nor people with access,
+# Whatever the subjects are.
+_ALWAYS = {"cloudformation:DescribeStacks", "cloudformation:GetTemplate", "eks:DescribeCluster"}
+# The default configuration has neither links to S3 nor people with access,
 # nor is it closed; it has no teams, no Grafana and no node groups.
 _NOT_FOR_THE_DEFAULT = {
     "eks:DescribeNodegroup",
@@ -20,7 +22,6 @@ _NOT_FOR_THE_DEFAULT = {
     "sagemaker:DescribeComputeQuota",
     "sagemaker:ListClusterSchedulerConfigs",
     "sagemaker:ListComputeQuotas",
-    "cloudformation:DescribeStackEvents",
     "ec2:DescribeVpcEndpoints",
     "fsx:DescribeDataRepositoryAssociations",
     "eks:ListAssociatedAccessPolicies",
@@ -44,7 +45,7 @@ def test_all_holds_of_what_is_deployed(operator: Operator) -> None:
         found = checks(operator, code=0)
     own = concerning(SUBJECTS, operator.stage.config)
     subjects = [each for name, each in own.items() if name != "encryption"]
-    reads = {*READS, *(action for each in subjects for action in each.reads)}
+    reads = {*_ALWAYS, *(action for each in subjects for action in each.reads)}
     assert made == reads - _NOT_FOR_THE_DEFAULT, "name in `reads` of the subject what it calls"
     assert [name for name, check in found.items() if not check["ok"]] == []
     assert {check["advice"] for check in found.values()} == {""}

@@ -3,39 +3,17 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
 from hyperpod_cdk.observability.section import METRICS_ADDON
 from hyperpod_cli.aws.assembly import TemplateResource, Value
 from hyperpod_cli.inspect.permissions.names import Names, pattern, strings
 from hyperpod_cli.inspect.permissions.needs import KEY, KEY_ID
-from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION
-from hyperpod_cli.inspect.registered import Registered
-from hyperpod_cli.inspect.verification.verify import READS, SUBJECTS
 
-# What `make deploy` and `make destroy` follow, and compare with.
-_FOLLOWED = (
-    "cloudformation:DescribeStackEvents",
-    "cloudformation:DescribeStackResources",
-    "cloudformation:DescribeStacks",
-    "cloudformation:GetTemplate",
-    "cloudformation:ListStackResources",
-)
-
-_TOPIC = re.compile(r"arn:[\w-]+:sns:[\w-]+:\d{12}:[\w-]+")
-_GROUP = re.compile(r"arn:[\w-]+:resource-groups:[\w-]+:\d{12}:group/.+")
-_PROMETHEUS = re.compile(r"arn:[\w-]+:aps:[\w-]+:\d{12}:workspace/ws-[\w-]+")
 _DATABASE = "AWS::RDS::DBInstance"
 Permission = tuple[str, list[str], list[str]]
 """Name of a statement, its actions and its resources."""
-
-
-def read_actions() -> set[str]:
-    """Return the IAM actions of all that is read."""
-    registered: Iterable[Registered[Any, Any]] = (*VALIDATORS.values(), *SUBJECTS.values())
-    return {*_FOLLOWED, *READS, *(action for each in registered for action in each.reads)}
 
 
 def read_permissions(
@@ -43,11 +21,10 @@ def read_permissions(
 ) -> Iterator[Permission]:
     """Yield a statement for each kind of resource that is read."""
     read = _Read(names=names, eks_cluster=eks_cluster, stacks=tuple(stacks))
-    actions = sorted(read_actions())
-    for name, scope, resources in SCOPES:
+    for name, actions, resources in SCOPES:
         found = sorted(set(resources(read)))
         if found:
-            yield name, [each for each in actions if re.fullmatch(scope, each)], found
+            yield name, actions, found
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,48 +77,27 @@ class _Read:
 
     def keys(self) -> Iterator[str]:
         """Yield the KMS keys that no template makes."""
-        for resource in self.names.resources:
-            for text in strings(resource.properties, self.names.environment):
-                if KEY.fullmatch(text) and "*" not in text:
-                    yield text
-                elif KEY_ID.fullmatch(text):
-                    yield self.arn("kms", f"key/{text}")
+        yield from self.named(KEY.pattern)
+        yield from (self.arn("kms", f"key/{each}") for each in self.named(KEY_ID.pattern))
 
-    def named(self, form: re.Pattern[str]) -> Iterator[str]:
-        """Yield the ARNs of a form that templates name, of what none of them makes."""
-        yield from sorted(
-            {
-                text
-                for resource in self.names.resources
-                for text in strings(resource.properties, self.names.environment)
-                if form.fullmatch(text)
-            }
-        )
+    def named(self, form: str, *types: str) -> Iterator[str]:
+        """Yield the texts of a form that resources, or those of types, name: none is made."""
+        for resource in self.names.resources:
+            if not types or resource.type in types:
+                for text in strings(resource.properties, self.names.environment):
+                    if re.fullmatch(form, text) and "*" not in text:
+                        yield text
 
     def databases(self) -> Iterator[str]:
         """Yield the databases that are made."""
         for name in self.names.of_type(_DATABASE) if self._of(_DATABASE) else ():
             yield self.arn("rds", f"db:{name}")
 
-    def secrets(self) -> Iterator[str]:
-        """Yield the secrets that policies name and no template makes."""
-        for policy in self._of("AWS::IAM::Policy"):
-            for each in strings(policy.properties, self.names.environment):
-                if ":secretsmanager:" in each and each.startswith("arn:") and "*" not in each:
-                    yield each
-
     def named_roles(self) -> Iterator[str]:
         """Yield the roles that are made under a name that is known."""
         where = self.names.environment
         for role in self._named("AWS::IAM::Role", "RoleName"):
             yield f"arn:{where.partition}:iam::{where.account}:role/{role}"
-
-    def oidc_providers(self) -> Iterator[str]:
-        """Yield the OIDC providers that roles trust and no template makes."""
-        for role in self._of("AWS::IAM::Role"):
-            for text in strings(role.properties, self.names.environment):
-                if ":oidc-provider/" in text and "*" not in text:
-                    yield text
 
     def node_roles(self) -> Iterator[str]:
         """Yield the roles that nodes run as and no template makes."""
@@ -190,104 +146,178 @@ def _if_made(
     )
 
 
+def _naming(form: str, *types: str) -> Callable[[_Read], Iterator[str]]:
+    """Return what yields the ARNs of a form that resources name, or those of some types."""
+    return lambda read: read.named(form, *types)
+
+
 def _everything(_read: _Read) -> Iterator[str]:
     """Yield `*`: the service limits it to no resource."""
     yield "*"
 
 
 # https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
-SCOPES: Sequence[tuple[str, str, Callable[[_Read], Iterable[str]]]] = (
+SCOPES: Sequence[tuple[str, list[str], Callable[[_Read], Iterable[str]]]] = (
     (
         "FindBootstrap",
-        "ssm:GetParameter",
+        ["ssm:GetParameter"],
         lambda read: [read.arn("ssm", f"parameter{BOOTSTRAP_VERSION}")],
     ),
-    ("FollowStacks", "cloudformation:(?!DescribeType).*", _Read.own_stacks),
-    ("FindResourceTypes", "cloudformation:DescribeType", _everything),
-    ("FindCluster", "eks:(DescribeCluster|ListAddons)", _Read.control_plane),
-    ("FindAddons", "eks:DescribeAddon", lambda read: read.control_plane("addon", "/*")),
-    ("FindNodeGroups", "eks:DescribeNodegroup", _Read.node_groups),
+    (
+        # What `make deploy` and `make destroy` follow, and compare with.
+        "FollowStacks",
+        [
+            "cloudformation:DescribeStackEvents",
+            "cloudformation:DescribeStackResources",
+            "cloudformation:DescribeStacks",
+            "cloudformation:GetTemplate",
+            "cloudformation:ListStackResources",
+        ],
+        _Read.own_stacks,
+    ),
+    ("FindResourceTypes", ["cloudformation:DescribeType"], _everything),
+    ("FindCluster", ["eks:DescribeCluster", "eks:ListAddons"], _Read.control_plane),
+    ("FindAddons", ["eks:DescribeAddon"], lambda read: read.control_plane("addon", "/*")),
+    ("FindNodeGroups", ["eks:DescribeNodegroup"], _Read.node_groups),
     (
         "FindOfferedAddons",
-        "eks:DescribeAddonVersions",
+        ["eks:DescribeAddonVersions"],
         lambda read: ["*"] if read.eks_cluster is not None else [],
     ),
-    ("LookAtControlPlane", "eks:ListAccessEntries", _Read.existing_control_plane),
+    ("LookAtControlPlane", ["eks:ListAccessEntries"], _Read.existing_control_plane),
     (
         "LookAtAccessEntries",
-        "eks:(DescribeAccessEntry|ListAssociatedAccessPolicies)",
+        ["eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies"],
         lambda read: read.control_plane("access-entry", "/*"),
     ),
-    ("LookAtNetwork", "ec2:(?!DescribeVpc(Attribute|EndpointServices)).*", _everything),
-    ("LookAtVpc", "ec2:DescribeVpcAttribute", lambda read: [read.arn("ec2", "vpc/*")]),
+    (
+        "LookAtNetwork",
+        [
+            "ec2:DescribeAddresses",
+            "ec2:DescribeAvailabilityZones",
+            "ec2:DescribeCapacityReservations",
+            "ec2:DescribeInstanceTypeOfferings",
+            "ec2:DescribeInstances",
+            "ec2:DescribeInternetGateways",
+            "ec2:DescribeNatGateways",
+            "ec2:DescribeNetworkInterfaces",
+            "ec2:DescribeRouteTables",
+            "ec2:DescribeSecurityGroupRules",
+            "ec2:DescribeSecurityGroups",
+            "ec2:DescribeSubnets",
+            "ec2:DescribeVpcEndpoints",
+            "ec2:DescribeVpcs",
+        ],
+        _everything,
+    ),
+    ("LookAtVpc", ["ec2:DescribeVpcAttribute"], lambda read: [read.arn("ec2", "vpc/*")]),
     (
         "LookForEndpointServices",
-        "ec2:DescribeVpcEndpointServices",
+        ["ec2:DescribeVpcEndpointServices"],
         _if_made("AWS::EC2::VPCEndpoint", VpcEndpointType="Interface"),
     ),
-    ("LookAtQuotas", "servicequotas:.*", _everything),
-    ("ListClusters", "sagemaker:ListClusters", _everything),
+    (
+        "LookAtQuotas",
+        [
+            "servicequotas:GetAWSDefaultServiceQuota",
+            "servicequotas:GetServiceQuota",
+            "servicequotas:ListAWSDefaultServiceQuotas",
+            "servicequotas:ListServiceQuotas",
+        ],
+        _everything,
+    ),
+    ("ListClusters", ["sagemaker:ListClusters"], _everything),
     (
         "LookAtClusters",
-        "sagemaker:(DescribeCluster|ListClusterNodes|ListTags)",
+        ["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes", "sagemaker:ListTags"],
         lambda read: [read.arn("sagemaker", "cluster/*")],
     ),
     (
         "ListTaskGovernance",
-        "sagemaker:List(ClusterSchedulerConfig|ComputeQuota)s",
+        ["sagemaker:ListClusterSchedulerConfigs", "sagemaker:ListComputeQuotas"],
         _if_made("Custom::TaskGovernance"),
     ),
     (
         "LookAtPolicies",
-        "sagemaker:DescribeClusterSchedulerConfig",
+        ["sagemaker:DescribeClusterSchedulerConfig"],
         _if_made("Custom::TaskGovernance", "sagemaker", "cluster-scheduler-config/*"),
     ),
     (
         "LookAtComputeQuotas",
-        "sagemaker:DescribeComputeQuota",
+        ["sagemaker:DescribeComputeQuota"],
         _if_made("Custom::TaskGovernance", "sagemaker", "compute-quota/*"),
     ),
     (
         "LookAtTrainingPlans",
-        "sagemaker:DescribeTrainingPlan",
+        ["sagemaker:DescribeTrainingPlan"],
         lambda read: [read.arn("sagemaker", "training-plan/*")],
     ),
     (
         "LookAtBaseImages",
-        "ecr:BatchGetImage",
+        ["ecr:BatchGetImage"],
         # Of AWS's account in the region, or of a copy.
         _if_made("AWS::ECR::Repository", "ecr", "repository/*", account="*"),
     ),
-    ("LookForBucket", "s3:(GetEncryptionConfiguration|ListBucket)", _Read.own_buckets),
-    ("LookAtScripts", "s3:GetObject", lambda read: read.own_buckets("/*")),
-    ("LookAtBucket", "s3:(?!GetObject).*", _Read.existing_buckets),
-    ("LookAtObjects", "s3:GetObjectTagging", lambda read: read.existing_buckets("/*")),
-    ("LookAtKeys", "kms:(DescribeKey|GetKeyPolicy)", _Read.keys),
+    ("LookForBucket", ["s3:GetEncryptionConfiguration", "s3:ListBucket"], _Read.own_buckets),
+    ("LookAtScripts", ["s3:GetObject"], lambda read: read.own_buckets("/*")),
+    (
+        "LookAtBucket",
+        [
+            "s3:GetBucketPolicy",
+            "s3:GetBucketPublicAccessBlock",
+            "s3:GetBucketVersioning",
+            "s3:GetEncryptionConfiguration",
+            "s3:ListBucket",
+        ],
+        _Read.existing_buckets,
+    ),
+    ("LookAtObjects", ["s3:GetObjectTagging"], lambda read: read.existing_buckets("/*")),
+    ("LookAtKeys", ["kms:DescribeKey", "kms:GetKeyPolicy"], _Read.keys),
     (
         "LookForAlias",
-        "kms:(DescribeKey|GetKeyRotationStatus)",
+        ["kms:DescribeKey", "kms:GetKeyRotationStatus"],
         _if_made("AWS::KMS::Alias", "kms", "key/*"),
     ),
     (
         "LookForLogGroup",
-        "logs:DescribeLogGroups",
+        ["logs:DescribeLogGroups"],
         _if_made("AWS::Logs::LogGroup", "logs", "log-group:*"),
     ),
-    ("LookForRole", "iam:GetRole", _Read.named_roles),
-    ("LookAtOidcProvider", "iam:GetOpenIDConnectProvider", _Read.oidc_providers),
-    ("LookAtRoles", "iam:(GetRole|SimulatePrincipalPolicy)", _Read.node_roles),
-    ("LookAtManagedPolicy", "iam:(GetPolicy|GetPolicyVersion)", _Read.managed_policy),
-    ("LookAtTopic", "sns:GetTopicAttributes", lambda read: read.named(_TOPIC)),
-    ("LookAtReservations", "resource-groups:ListGroupResources", lambda read: read.named(_GROUP)),
-    ("LookAtPrometheus", "aps:DescribeWorkspace", lambda read: read.named(_PROMETHEUS)),
+    ("LookForRole", ["iam:GetRole"], _Read.named_roles),
+    (
+        "LookAtOidcProvider",
+        ["iam:GetOpenIDConnectProvider"],
+        _naming(r"arn:.*:oidc-provider/.+", "AWS::IAM::Role"),
+    ),
+    ("LookAtRoles", ["iam:GetRole", "iam:SimulatePrincipalPolicy"], _Read.node_roles),
+    ("LookAtManagedPolicy", ["iam:GetPolicy", "iam:GetPolicyVersion"], _Read.managed_policy),
+    ("LookAtTopic", ["sns:GetTopicAttributes"], _naming(r"arn:[\w-]+:sns:[\w-]+:\d{12}:[\w-]+")),
+    (
+        "LookAtReservations",
+        ["resource-groups:ListGroupResources"],
+        _naming(r"arn:[\w-]+:resource-groups:[\w-]+:\d{12}:group/.+"),
+    ),
+    (
+        "LookAtPrometheus",
+        ["aps:DescribeWorkspace"],
+        _naming(r"arn:[\w-]+:aps:[\w-]+:\d{12}:workspace/ws-[\w-]+"),
+    ),
     (
         "LookAtGrafana",
-        "grafana:DescribeWorkspace",
+        ["grafana:DescribeWorkspace"],
         _if_made("AWS::EKS::Addon", "grafana", "/workspaces/*", AddonName=METRICS_ADDON),
     ),
-    ("FindIdentityCenter", "sso:ListInstances", _if_made("AWS::Grafana::Workspace")),
-    ("LookAtDatabases", "rds:.*", _Read.databases),
-    ("LookAtSecrets", "secretsmanager:.*", _Read.secrets),
-    ("LookAtFileSystems", "fsx:.*", _if_made("Custom::FileSystemAvailability")),
+    ("FindIdentityCenter", ["sso:ListInstances"], _if_made("AWS::Grafana::Workspace")),
+    ("LookAtDatabases", ["rds:DescribeDBInstances"], _Read.databases),
+    (
+        "LookAtSecrets",
+        ["secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"],
+        _naming(r"arn:.*:secretsmanager:.+", "AWS::IAM::Policy"),
+    ),
+    (
+        "LookAtFileSystems",
+        ["fsx:DescribeDataRepositoryAssociations", "fsx:DescribeFileSystems"],
+        _if_made("Custom::FileSystemAvailability"),
+    ),
 )
-"""Name of the statement, the actions of all that is read as a pattern, and their resources."""
+"""Name of the statement, its actions, and their resources: all that is read of AWS."""

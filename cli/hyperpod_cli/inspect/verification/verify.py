@@ -23,13 +23,6 @@ from hyperpod_stacks.table import STACKS, stack_names
 
 SUBJECTS: Mapping[str, Subject] = registered(subjects_to_verify, space=" ")
 """Each by name, in the order in which they are checked; those of each orchestrator."""
-READS: Sequence[str] = (
-    "cloudformation:DescribeStackEvents",
-    "cloudformation:DescribeStacks",
-    "cloudformation:GetTemplate",
-    "eks:DescribeCluster",
-)
-"""The IAM actions of `check_once` itself."""
 _PAUSE_SECONDS = 15.0
 
 

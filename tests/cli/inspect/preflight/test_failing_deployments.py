@@ -22,6 +22,7 @@ from emulator.hyperpod import HyperPodApi, HyperPodService, Timings
 from emulator.node.node import VpcNetwork
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cli.inspect.permissions.read_permissions import SCOPES
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION
 from hyperpod_cli.inspect.registered import concerning
@@ -123,7 +124,7 @@ def assert_found(failure: Failure, deployment: Deployment) -> None:
         found = list(validator(deployment.config, deployment.target))
     lines = "\n".join(str(finding) for finding, _ in found)
     assert re.search(failure.found, lines), lines
-    assert made <= {*validator.reads}, "name in `reads` of the validator what it calls"
+    assert made <= {action for _, actions, _ in SCOPES for action in actions}, "add it to SCOPES"
     if failure.said is None:
         assert {finding.severity for finding, _ in found} == {Severity.WARNING}
 

@@ -17,7 +17,6 @@ _REFUSED = ("AccessDeniedException", "RepositoryNotFoundException", "RegistryNot
     phase=Phase.EXISTING_RESOURCES,
     row="warns of `workloads` without the container that an image begins with",
     source="[Deep Learning Containers](https://aws.github.io/deep-learning-containers/reference/region_availability/)",
-    reads=["ecr:BatchGetImage"],
 )
 def base_images(config: Config, target: Target) -> Problems:
     """Find base images that are not in their registry, or that the registry does not let see.

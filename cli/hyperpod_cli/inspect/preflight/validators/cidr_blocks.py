@@ -20,7 +20,6 @@ Blocks = Mapping[KeyPath, str]
     phase=Phase.NETWORK,
     row="blocks of subnets are taken, or too many",
     source="[VPC](https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html)",
-    reads=["cloudformation:ListStackResources", "ec2:DescribeSubnets", "ec2:DescribeVpcs"],
 )
 def cidr_blocks(config: Config, target: Target) -> Problems:
     """Find blocks that are outside the VPC, taken, or one too many.

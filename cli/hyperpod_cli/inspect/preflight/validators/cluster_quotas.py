@@ -66,12 +66,6 @@ class Need:
         "clusters, or the size of a volume are beyond a quota; of a training plan (w)"
     ),
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)",
-    reads=[
-        "sagemaker:DescribeCluster",
-        "sagemaker:ListClusters",
-        "servicequotas:ListAWSDefaultServiceQuotas",
-        "servicequotas:ListServiceQuotas",
-    ],
     of_hyperpod=True,
 )
 def cluster_quotas(config: Config, target: Target) -> Problems:

@@ -31,17 +31,6 @@ _KMS = ("aws:kms", "aws:kms:dsse")
     phase=Phase.EXISTING_RESOURCES,
     row="a bucket of yours is elsewhere, its key cannot be used, or objects are in the way",
     source="[existing resources](existing-resources.md)",
-    reads=[
-        "cloudformation:ListStackResources",
-        "kms:DescribeKey",
-        "kms:GetKeyPolicy",
-        "s3:GetBucketPolicy",
-        "s3:GetBucketPublicAccessBlock",
-        "s3:GetBucketVersioning",
-        "s3:GetEncryptionConfiguration",
-        "s3:GetObjectTagging",
-        "s3:ListBucket",
-    ],
 )
 def existing_bucket(config: Config, target: Target) -> Problems:
     """Find a bucket that is not there, or that nodes or the deployment may not use."""

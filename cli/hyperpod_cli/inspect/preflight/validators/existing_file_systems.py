@@ -48,13 +48,6 @@ _USABLE = ("AVAILABLE", "UPDATING")
     phase=Phase.EXISTING_RESOURCES,
     row="a file system of yours cannot be mounted",
     source="[storage](storage.md)",
-    reads=[
-        "cloudformation:DescribeStacks",
-        "ec2:DescribeNetworkInterfaces",
-        "ec2:DescribeSecurityGroups",
-        "ec2:DescribeSubnets",
-        "fsx:DescribeFileSystems",
-    ],
 )
 def existing_file_systems(config: Config, target: Target) -> Problems:
     """Find file systems that are not there, cannot be mounted, or that the nodes do not reach."""

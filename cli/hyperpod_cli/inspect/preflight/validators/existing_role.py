@@ -17,7 +17,6 @@ _SERVICE = "sagemaker.amazonaws.com"
     phase=Phase.EXISTING_RESOURCES,
     row="a role of yours lacks a right of nodes",
     source="[existing resources](existing-resources.md)",
-    reads=["iam:GetPolicy", "iam:GetPolicyVersion", "iam:GetRole", "iam:SimulatePrincipalPolicy"],
 )
 def existing_role(config: Config, target: Target) -> Problems:
     """Find roles that SageMaker may not assume, or that lack rights of nodes."""

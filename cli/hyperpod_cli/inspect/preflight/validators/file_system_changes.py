@@ -27,7 +27,6 @@ _LUSTRE, _OPEN_ZFS = "LustreConfiguration", "OpenZFSConfiguration"
     phase=Phase.EXISTING_RESOURCES,
     row="FSx would refuse a change",
     source="[storage](storage.md)",
-    reads=["cloudformation:DescribeStacks", "fsx:DescribeFileSystems"],
 )
 def file_system_changes(config: Config, target: Target) -> Problems:
     """Find changes of deployed file systems that FSx refuses, or would refuse now."""

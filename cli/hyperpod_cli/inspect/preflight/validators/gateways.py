@@ -21,13 +21,6 @@ from hyperpod_cli.inspect.preflight.validators.subnets import way_findings
     phase=Phase.NETWORK,
     row="a gateway is not of the VPC, or leads nowhere",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
-    reads=[
-        "ec2:DescribeInternetGateways",
-        "ec2:DescribeNatGateways",
-        "ec2:DescribeRouteTables",
-        "ec2:DescribeVpcEndpoints",
-        "ec2:DescribeVpcs",
-    ],
 )
 def gateways(config: Config, target: Target) -> Problems:
     """Find what new subnets cannot be connected to.

@@ -12,7 +12,6 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
     phase=Phase.REGION,
     row="the region does not answer for HyperPod",
     source="[errors](https://docs.aws.amazon.com/sagemaker/latest/APIReference/CommonErrors.html)",
-    reads=["sagemaker:ListClusters"],
     of_hyperpod=True,
 )
 def hyperpod_api(_config: Config, target: Target) -> Problems:

@@ -34,7 +34,6 @@ Statement = Mapping[str, Any]
     phase=Phase.EXISTING_RESOURCES,
     row="a key is not there, not enabled, or its policy lacks a statement",
     source="[KMS](https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html)",
-    reads=["kms:DescribeKey", "kms:GetKeyPolicy"],
 )
 def kms_key(config: Config, target: Target) -> Problems:
     """Find keys that are not there, not enabled or not symmetric, and a policy without a statement.

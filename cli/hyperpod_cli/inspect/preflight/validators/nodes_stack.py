@@ -15,7 +15,6 @@ _LOOK = "aws cloudformation describe-stacks --stack-name"
     row="`cluster: null` while the HyperPod stack is there, and a cluster while the stack of node "
     "groups has the Helm releases",
     source="[ADR 117](adr/nodes.md#117-the-helm-releases-are-in-the-stack-of-the-first-nodes)",
-    reads=["cloudformation:ListStackResources"],
 )
 def nodes_stack(config: Config, target: Target) -> Problems:
     """Find a HyperPod cluster that comes or goes while another stack has the Helm releases.

@@ -13,7 +13,6 @@ from hyperpod_stacks.table import stack_name
     phase=Phase.FORMER_DEPLOYMENTS,
     row="the deployment of that name has the other orchestrator",
     source="[orchestrators](orchestrators.md)",
-    reads=["cloudformation:DescribeStacks"],
 )
 def orchestrator(config: Config, target: Target) -> Problems:
     """Find a deployment whose orchestrator the configuration would change.

@@ -17,7 +17,6 @@ _REFUSED = "execution_role_arn"
     phase=Phase.EXISTING_RESOURCES,
     row="an admin, another principal or a KMS key is of another account (w)",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html)",
-    reads=[],
 )
 def other_accounts(config: Config, target: Target) -> Problems:
     """Find principals and keys of other accounts, which EKS, S3 and KMS take."""

@@ -12,7 +12,6 @@ _NATIVE = "AWS::SageMaker::Cluster"
     phase=Phase.REGION,
     row="`cluster.resource: native`, and the region has no `AWS::SageMaker::Cluster`",
     source="[DescribeType](https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeType.html)",
-    reads=["cloudformation:DescribeType"],
     of_hyperpod=True,
 )
 def resource_types(config: Config, target: Target) -> Problems:

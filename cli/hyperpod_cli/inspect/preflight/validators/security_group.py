@@ -23,12 +23,6 @@ _SAYS = {
     phase=Phase.NETWORK,
     row="traffic within the group, or out, is not allowed",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)",
-    reads=[
-        "cloudformation:ListStackResources",
-        "ec2:DescribeSecurityGroupRules",
-        "ec2:DescribeSecurityGroups",
-        "ec2:DescribeVpcs",
-    ],
 )
 def security_group(config: Config, target: Target) -> Problems:
     """Find rules that the group lacks, and rules to add that it has, or would lose one to.

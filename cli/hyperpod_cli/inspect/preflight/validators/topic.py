@@ -12,7 +12,6 @@ _PATH: KeyPath = ("observability", "notifications", "topic_arn")
     phase=Phase.EXISTING_RESOURCES,
     row="a topic of yours is not there",
     source="[SNS](https://docs.aws.amazon.com/sns/latest/api/API_Publish.html)",
-    reads=["sns:GetTopicAttributes"],
 )
 def topic(config: Config, target: Target) -> Problems:
     """Find a topic that is not there, or is in another region than the deployment turns out to be.

@@ -27,11 +27,6 @@ Plan = Mapping[str, Any]
         "later (w)"
     ),
     source="[SageMaker](https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTrainingPlan.html)",
-    reads=[
-        "cloudformation:ListStackResources",
-        "ec2:DescribeAvailabilityZones",
-        "sagemaker:DescribeTrainingPlan",
-    ],
 )
 def training_plans(config: Config, target: Target) -> Problems:
     """Find plans that are not there, not usable, elsewhere, of another type, or too small."""

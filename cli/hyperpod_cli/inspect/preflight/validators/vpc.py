@@ -16,7 +16,6 @@ _ATTRIBUTES = {
     phase=Phase.PLACES,
     row="the VPC is not there, or without DNS",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
-    reads=["ec2:DescribeVpcAttribute", "ec2:DescribeVpcs"],
 )
 def vpc(config: Config, target: Target) -> Problems:
     """Find what is wrong with the VPC itself.

@@ -14,7 +14,6 @@ _COMMAND = "aws ec2 describe-availability-zones"
     phase=Phase.PLACES,
     row="the account does not have the zone, or EKS does not take it",
     source="[EC2](https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeAvailabilityZones.html)",
-    reads=["ec2:DescribeAvailabilityZones"],
 )
 def zones(config: Config, target: Target) -> Problems:
     """Find zones that the account does not have, and names of zones that EKS refuses.

@@ -29,14 +29,6 @@ _ACCESS_ENTRY = "AWS::EKS::AccessEntry"
     phase=Phase.EXISTING_RESOURCES,
     row="an EKS cluster of yours does not fit, or serves another HyperPod cluster",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)",
-    reads=[
-        "cloudformation:ListStackResources",
-        "eks:DescribeCluster",
-        "eks:ListAccessEntries",
-        "eks:ListAddons",
-        "sagemaker:DescribeCluster",
-        "sagemaker:ListClusters",
-    ],
 )
 def existing_control_plane(config: Config, target: Target) -> Problems:
     """Find an EKS cluster that HyperPod refuses, or that is not what the configuration says."""

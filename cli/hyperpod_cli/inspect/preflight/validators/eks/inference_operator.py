@@ -21,13 +21,6 @@ _ZONES = 2
     "the EKS cluster, or not for AWS STS, and of an existing VPC without subnets for load "
     "balancers in two zones, or without an endpoint of S3",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html)",
-    reads=[
-        "ec2:DescribeSubnets",
-        "ec2:DescribeVpcEndpoints",
-        "ec2:DescribeVpcs",
-        "eks:DescribeCluster",
-        "iam:GetOpenIDConnectProvider",
-    ],
 )
 def inference_operator(config: Config, target: Target) -> Problems:
     """Find an OIDC provider of another cluster, and a VPC without what endpoints take."""

@@ -47,7 +47,6 @@ class Versions:
     phase=Phase.VERSIONS,
     row="EKS does not upgrade to the version, or does not offer an add-on for it",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeAddonVersions.html)",
-    reads=["eks:DescribeAddon", "eks:DescribeAddonVersions", "eks:DescribeCluster"],
 )
 def kubernetes_version(config: Config, target: Target) -> Problems:
     """Find a version that EKS does not upgrade to, and add-ons that it does not offer for it."""

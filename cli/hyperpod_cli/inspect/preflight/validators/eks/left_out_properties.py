@@ -19,7 +19,6 @@ _OF_NOBODY = "192.0.2.0/24"
     phase=Phase.FORMER_DEPLOYMENTS,
     row="the template no longer lists `eks.public_access_cidrs`, or `eks.deletion_protection`",
     source="[CDK](https://github.com/aws/aws-cdk/issues/37926)",
-    reads=["cloudformation:GetTemplate"],
 )
 def left_out_properties(config: Config, target: Target) -> Problems:
     """Find properties that CloudFormation refuses to take out of the template of an EKS cluster."""

@@ -21,7 +21,6 @@ _NOT_ENABLED = ("InvalidClientTokenId", "OptInRequired", "UnrecognizedClientExce
     row="Amazon Managed Grafana is to be made without IAM Identity Center; warns where a workspace "
     "of yours is not there, has another name, or is of another account",
     source="[Grafana](https://docs.aws.amazon.com/grafana/latest/userguide/authentication-in-AMG-SSO.html)",
-    reads=["grafana:DescribeWorkspace", "sso:ListInstances"],
 )
 def managed_grafana(config: Config, target: Target) -> Problems:
     """Find no Identity Center in any region, without which AWS makes no workspace.

@@ -12,7 +12,6 @@ from hyperpod_cli.operate.nodes.health import GROUP_LABEL
     phase=Phase.EXISTING_RESOURCES,
     row="GPUs of nodes that run would be partitioned in another way (w)",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-gpu-partitioning-setup.html)",
-    reads=["sagemaker:DescribeCluster"],
     of_hyperpod=True,
 )
 def mig_profiles(config: Config, target: Target) -> Problems:

@@ -23,7 +23,6 @@ def _made(config: Config) -> dict[str, KeyPath]:
     row="the EKS cluster has an add-on of `operators` or `observability` already; warns where an "
     "existing one lacks an add-on that another one needs, such as cert-manager",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html)",
-    reads=["cloudformation:ListStackResources", "eks:DescribeCluster", "eks:ListAddons"],
 )
 def operators(config: Config, target: Target) -> Problems:
     """Find add-ons that others have installed, of which CloudFormation takes none over."""

@@ -12,7 +12,6 @@ _PATH: KeyPath = ("observability", "prometheus", "workspace_arn")
     phase=Phase.EXISTING_RESOURCES,
     row="a workspace of Prometheus of yours is not there, or is of another account",
     source="[Prometheus](https://docs.aws.amazon.com/prometheus/latest/APIReference/API_DescribeWorkspace.html)",
-    reads=["aps:DescribeWorkspace"],
 )
 def prometheus_workspace(config: Config, target: Target) -> Problems:
     """Find a workspace that gets no rules, whose namespaces CloudFormation makes in its account."""

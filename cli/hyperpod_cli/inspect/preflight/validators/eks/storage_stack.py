@@ -11,7 +11,6 @@ from hyperpod_stacks.table import stack_name
     phase=Phase.FORMER_DEPLOYMENTS,
     row="`storage: null` would take the CSI driver from a file system that stays",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/fsx-csi.html)",
-    reads=["cloudformation:ListStackResources"],
 )
 def storage_stack(config: Config, target: Target) -> Problems:
     """Find `storage: null` while there is a storage stack, which would lose its CSI driver."""

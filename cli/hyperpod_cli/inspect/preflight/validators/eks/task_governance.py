@@ -25,15 +25,6 @@ _GOING = frozenset({GovernanceStatus.DELETING, GovernanceStatus.DELETED})
     row="the EKS cluster has task governance's add-on already, or one that EKS cannot update to "
     "ours; the HyperPod cluster has a policy, or a quota of one of the teams, that others made",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup.html)",
-    reads=[
-        "cloudformation:ListStackResources",
-        "eks:DescribeAddon",
-        "sagemaker:DescribeCluster",
-        "sagemaker:DescribeClusterSchedulerConfig",
-        "sagemaker:DescribeComputeQuota",
-        "sagemaker:ListClusterSchedulerConfigs",
-        "sagemaker:ListComputeQuotas",
-    ],
 )
 def task_governance(config: Config, target: Target) -> Problems:
     """Find what keeps the add-on, the policy or a quota from being made."""

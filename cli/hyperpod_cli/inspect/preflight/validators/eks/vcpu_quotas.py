@@ -37,11 +37,6 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     phase=Phase.QUOTAS,
     row="the vCPUs of EKS node groups are beyond a quota of EC2; at their max_size (w)",
     source="[EC2](https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html)",
-    reads=[
-        "ec2:DescribeInstances",
-        "servicequotas:GetAWSDefaultServiceQuota",
-        "servicequotas:GetServiceQuota",
-    ],
 )
 def vcpu_quotas(config: Config, target: Target) -> Problems:
     """Find vCPUs of On-Demand and Spot Instances beyond what EC2 gives the account.

@@ -18,12 +18,6 @@ _FIELDS = ("username", "password")
     phase=Phase.EXISTING_RESOURCES,
     row="the secret or a subnet of Slurm's accounting is not there, or a cluster would lose it",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html)",
-    reads=[
-        "ec2:DescribeSubnets",
-        "sagemaker:DescribeCluster",
-        "secretsmanager:DescribeSecret",
-        "secretsmanager:GetSecretValue",
-    ],
 )
 def accounting_database(config: Config, target: Target) -> Problems:
     """Find a secret without its fields, subnets in one zone, and accounting that is taken away."""

@@ -14,11 +14,6 @@ _KEY: KeyPath = ("cluster", "slurm", "accounting")
     phase=Phase.FORMER_DEPLOYMENTS,
     row="the rollback of a failed creation left the protected database of Slurm's accounting",
     source="[RDS](https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBInstance.html)",
-    reads=[
-        "cloudformation:DescribeStacks",
-        "cloudformation:ListStackResources",
-        "rds:DescribeDBInstances",
-    ],
 )
 def failed_database(config: Config, target: Target) -> Problems:
     """Find a protected database in a stack that a deployment would first delete.

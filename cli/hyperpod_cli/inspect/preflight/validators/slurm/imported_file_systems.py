@@ -15,7 +15,6 @@ _NAME = "FileSystemDnsName"
     phase=Phase.FORMER_DEPLOYMENTS,
     row="a file system is taken away, whose name the HyperPod stack imports from the storage stack",
     source="[CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html)",
-    reads=["cloudformation:DescribeStacks", "cloudformation:GetTemplate"],
 )
 def imported_file_systems(config: Config, target: Target) -> Problems:
     """Find exports of file systems that the storage stack loses while another stack imports them.
