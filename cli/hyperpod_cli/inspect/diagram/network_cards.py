@@ -38,13 +38,7 @@ def with_existing(stacks: list[Stack]) -> list[Stack]:
 
 def _with_existing(stack: Stack, *, home: Stack, vpc: Address, stacks: list[Stack]) -> Stack:
     resources = {
-        address: TemplateResource(
-            address=address,
-            type=item.type,
-            properties=item.properties,
-            deletion_policy=item.deletion_policy,
-            needs=tuple(sorted({*item.needs, *_named(item, home=home.name)})),
-        )
+        address: replace(item, needs=tuple(sorted({*item.needs, *_named(item, home=home.name)})))
         for address, item in stack.resources.items()
     }
     if stack is home:

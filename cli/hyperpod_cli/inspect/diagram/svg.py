@@ -167,7 +167,7 @@ def _draw_rows(
         x = left
         for name, share in zip(row, shares, strict=True):
             boxes[name] = _Box(x, y, share, height)
-            _draw_card(canvas, stack.cards[name], boxes[name], depth=0)
+            _draw_card(canvas, stack.cards[name], at=(x, y), width=share, height=height)
             x += share + _MARGIN
         y += height + _GAP
     return y - _GAP
@@ -233,41 +233,40 @@ def _shares(width: float, weights: Sequence[float]) -> list[float]:
     return [round(free * weight / sum(weights), 1) for weight in weights]
 
 
-def _draw_card(canvas: _Canvas, card: Card, box: _Box, *, depth: int) -> None:
-    canvas.box(box, _BOXES[depth])
-    inner = box.width - 20
-    y = box.y + 20
+def _draw_card(
+    canvas: _Canvas,
+    card: Card,
+    *,
+    at: tuple[float, float],
+    width: float,
+    height: float | None = None,
+    depth: int = 0,
+) -> float:
+    """Draw a card, by default no higher than what it says takes; return the height of that."""
+    (x, y), inner = at, width - 20
+    drawing, top = _Canvas(), y + 20
     for words, style in _texts(card, inner):
-        canvas.text(words, x=box.x + 10, y=y, style=style)
-        y += _LINE
-    if not card.columns:
-        return
-    x, widths = box.x + 10, _shares(inner, [1.0] * len(card.columns))
-    for column, width in zip(card.columns, widths, strict=True):
-        top = y
+        drawing.text(words, x=x + 10, y=top, style=style)
+        top += _LINE
+    bottom, left = top - 4, x + 10
+    widths = _shares(inner, [1.0] * len(card.columns)) if card.columns else []
+    for column, share in zip(card.columns, widths, strict=True):
+        below = top - 8
         if column.title:
-            canvas.text(column.title, x=x, y=top + 2, style="title")
+            drawing.text(column.title, x=left, y=top + 2, style="title")
         if any(item.title for item in card.columns):
-            top += _LINE
-        top -= 8
+            below += _LINE
         for item in column.cards:
-            height = _height(item, width)
-            _draw_card(canvas, item, _Box(x, top, width, height), depth=depth + 1)
-            top += height + 8
-        x += width + _MARGIN
+            below += 8 + _draw_card(drawing, item, at=(left, below), width=share, depth=depth + 1)
+        bottom = max(bottom, below + 8)
+        left += share + _MARGIN
+    canvas.box(_Box(x, y, width, bottom - y if height is None else height), _BOXES[depth])
+    canvas.elements += drawing.elements
+    return bottom - y
 
 
 def _height(card: Card, width: float) -> float:
-    inner = width - 20
-    height = 16.0 + len(_texts(card, inner)) * _LINE
-    if card.columns:
-        widths = _shares(inner, [1.0] * len(card.columns))
-        height += _LINE if any(column.title for column in card.columns) else 0
-        height += 4 + max(
-            sum(_height(item, share) + 8 for item in column.cards)
-            for column, share in zip(card.columns, widths, strict=True)
-        )
-    return height
+    return _draw_card(_Canvas(), card, at=(0, 0), width=width)
 
 
 def _texts(card: Card, width: float) -> list[tuple[str, str]]:
