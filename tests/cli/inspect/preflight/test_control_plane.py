@@ -1,15 +1,14 @@
 """What is looked at of the control plane, one that exists and a new one."""
 
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from botocore.exceptions import ClientError
 
-from emulator.hyperpod import ApiError, Caller, HyperPodService
+from emulator.hyperpod import HyperPodService
 from emulator.hyperpod.server import HyperPodApi
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.schema.errors import Severity
@@ -22,9 +21,9 @@ from hyperpod_cli.inspect.preflight.validators.eks.left_out_properties import le
 from hyperpod_cli.inspect.preflight.validators.orchestrator import orchestrator
 from hyperpod_cli.inspect.preflight.validators.slurm.failed_database import failed_database
 from rehearsal.existing_resources import existing_resources
-from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
+from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION, with_methods
 from tests.support.configs import CONFIG_FOLDER, CONTROLLER, configure, configured
-from tests.support.hyperpod_api import FakeClock, create_request, group
+from tests.support.hyperpod_api import FakeClock
 from tests.support.local_aws import (
     Template,
     database,
@@ -114,25 +113,6 @@ def test_another_version_replaces_the_nodes_of_node_groups(config: Config, targe
     assert line.endswith("; node_groups follow it: their nodes are replaced")
 
 
-def test_an_eks_cluster_serves_one_hyperpod_cluster(
-    config: Config, target: Target, hyperpod: HyperPodApi, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    arn, caller = config.eks.cluster_arn, Caller(account=ACCOUNT, region=REGION)
-    monkeypatch.setattr(hyperpod, "service", HyperPodService(clock=FakeClock()))
-    using = create_request(group(), ClusterName="theirs", Orchestrator={"Eks": {"ClusterArn": arn}})
-    hyperpod.service.call("CreateCluster", using, caller)
-
-    (problem,) = existing_control_plane(config, target)
-
-    assert str(problem[0]).startswith(
-        f"eks.cluster_arn: '{arn}' serves the HyperPod cluster theirs already"
-    )
-    assert problem[1] == "aws sagemaker describe-cluster --cluster-name theirs"
-    assert lines(changed(config, "cluster", name="theirs"), target) == []
-    with pytest.raises(ApiError, match="is already used by HyperPod cluster 'theirs'"):
-        hyperpod.service.call("CreateCluster", {**using, "ClusterName": "ours"}, caller)
-
-
 def test_missing_addons_are_a_warning(config: Config, target: Target) -> None:
     (problem,) = existing_control_plane(changed(config, "eks", addons=()), target)
     assert problem[0].severity is Severity.WARNING
@@ -147,18 +127,19 @@ def test_a_principal_has_one_access_entry(config: Config, target: Target) -> Non
     admin, other = (f"arn:aws:iam::111122223333:role/{name}" for name in ("Owner", "Other"))
     listed = changed(config, "eks", admins=(other, admin))
 
-    class Eks:
-        def describe_cluster(self, *, name: str) -> object:
-            found = target.client("eks").describe_cluster(name=name)["cluster"]
-            return {"cluster": {**found, "accessConfig": {"authenticationMode": "API"}}}
+    eks = target.client("eks")
 
-        def get_paginator(self, name: str) -> Any:  # noqa: ANN401 - any operation's
-            if name == "list_access_entries":
-                pages = [{"accessEntries": []}, {"accessEntries": [admin]}]
-                return Mock(paginate=lambda **_: pages)
-            return target.client("eks").get_paginator(name)
+    def described(*, name: str) -> object:
+        found = eks.describe_cluster(name=name)["cluster"]
+        return {"cluster": {**found, "accessConfig": {"authenticationMode": "API"}}}
 
-    modern = replace(target, client=lambda name: Eks() if name == "eks" else target.client(name))
+    def paginator(name: str) -> Any:  # noqa: ANN401 - any operation's
+        if name == "list_access_entries":
+            pages = [{"accessEntries": []}, {"accessEntries": [admin]}]
+            return Mock(paginate=lambda **_: pages)
+        return eks.get_paginator(name)
+
+    modern = with_methods(target, "eks", describe_cluster=described, get_paginator=paginator)
     (line,) = lines(listed, modern)
     assert line.startswith(f"eks.admins[1]: '{admin}' has an access entry on research, and Cloud")
     # Under CONFIG_MAP, as it is, EKS lists none.
@@ -166,15 +147,11 @@ def test_a_principal_has_one_access_entry(config: Config, target: Target) -> Non
 
 
 def test_a_version_that_hyperpod_does_not_know(config: Config, target: Target) -> None:
-    class Eks:
-        def describe_cluster(self, *, name: str) -> object:
-            found = target.client("eks").describe_cluster(name=name)["cluster"]
-            return {"cluster": {**found, "version": "1.29"}}
+    def described(*, name: str) -> object:
+        found = target.client("eks").describe_cluster(name=name)["cluster"]
+        return {"cluster": {**found, "version": "1.29"}}
 
-        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any other operation
-            return getattr(target.client("eks"), name)
-
-    old = replace(target, client=lambda name: Eks() if name == "eks" else target.client(name))
+    old = with_methods(target, "eks", describe_cluster=described)
     (line,) = lines(config, old)
     assert "has Kubernetes 1.29, and HyperPod supports 1.30, 1.31" in line
 
@@ -278,42 +255,6 @@ def test_properties_that_a_template_leaves_out(
     there = Target(partition="aws", account="", region="us-west-2", client=lambda _name: Stacks())
     found = [str(finding) for finding, _ in left_out_properties(configure({"eks": eks}), there)]
     assert [line[: len(str(said))] for line in found] == ([] if said is None else [said])
-
-
-@pytest.mark.parametrize("name", ["PublicAccessCidrs", "DeletionProtection"])
-def test_cloudformation_refuses_a_template_without_a_property_that_was_there(
-    target: Target, name: str
-) -> None:
-    stacks, stack = target.client("cloudformation"), f"dropped-{name}"
-    cluster = eks_cluster()
-    of = cluster["Properties"] if name == "DeletionProtection" else _vpc_config(cluster)
-    template = {"Resources": {**network(), "ClusterRole": role("eks.amazonaws.com")}}
-    template["Resources"]["Cluster"] = cluster
-
-    def deployed(call: Callable[..., object]) -> str:
-        call(
-            StackName=stack,
-            TemplateBody=json.dumps(template),
-            Capabilities=["CAPABILITY_NAMED_IAM"],
-        )
-        return str(settled(stacks, stack)["StackStatus"])
-
-    of[name] = ["203.0.113.0/24"] if name == "PublicAccessCidrs" else True
-    assert deployed(stacks.create_stack) == "CREATE_COMPLETE"
-    former = of.pop(name)
-    assert deployed(stacks.update_stack) == "UPDATE_ROLLBACK_COMPLETE"
-    said = [
-        each.get("ResourceStatusReason", "")
-        for each in stacks.describe_stack_events(StackName=stack)["StackEvents"]
-    ]
-    assert any(f'property "{name}" missing' in each for each in said)
-    of[name] = ["0.0.0.0/0", *former] if name == "PublicAccessCidrs" else False
-    assert deployed(stacks.update_stack) == "UPDATE_COMPLETE"
-
-
-def _vpc_config(cluster: Template) -> Template:
-    found: Template = cluster["Properties"]["ResourcesVpcConfig"]
-    return found
 
 
 @pytest.mark.parametrize(

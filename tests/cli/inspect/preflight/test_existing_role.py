@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from hyperpod_cli.inspect.preflight.validator import Problem, Target
 from hyperpod_cli.inspect.preflight.validators.existing_bucket import existing_bucket
 from hyperpod_cli.inspect.preflight.validators.existing_role import existing_role
 from rehearsal.existing_resources.roles import node_role
+from tests.cli.inspect.preflight.conftest import with_methods
 from tests.support.configs import configure
 
 IAM = "arn:aws:iam::111122223333:role"
@@ -128,19 +130,14 @@ def test_every_shape_of_a_simulation_is_understood(
         for decision in answer.get("ResourceSpecificResults", ())
     ]
 
-    class Iam:
-        def get_paginator(self, _name: str) -> "Iam":
-            return self
+    told = {**answer, "ResourceSpecificResults": nested} if nested else answer
 
-        def paginate(self, *, ActionNames: list[str], **_: object) -> list[dict[str, Any]]:
-            told = {**answer, "ResourceSpecificResults": nested} if nested else answer
-            return [{"EvaluationResults": [{"EvalActionName": n, **told} for n in ActionNames]}]
+    def paginate(*, ActionNames: list[str], **_: object) -> list[dict[str, Any]]:
+        return [{"EvaluationResults": [{"EvalActionName": n, **told} for n in ActionNames]}]
 
-        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any other operation
-            return getattr(target.client("iam"), name)
-
-    told = replace(target, client=lambda _: Iam())
-    assert (lines(told, {"execution_role_arn": f"{IAM}/Fine"}) == []) is may
+    paginator = SimpleNamespace(paginate=paginate)
+    simulating = with_methods(target, "iam", get_paginator=lambda _name: paginator)
+    assert (lines(simulating, {"execution_role_arn": f"{IAM}/Fine"}) == []) is may
 
 
 def test_the_managed_policy_is_asked_for(target: Target) -> None:

@@ -49,19 +49,6 @@ _PLAYED_ELSEWHERE = {
 }
 """Validators whose tests show what AWS refuses beside what they find, by the file."""
 Deploy = Callable[[Failure], Deployment]
-_NODES = {"instance_type": "ml.m5.large", "instance_count": 1}
-SLURM = {
-    "name": "ml",
-    "region": "us-west-2",
-    "storage": None,
-    "cluster": {
-        "orchestrator": "slurm",
-        "instance_groups": [
-            {"name": "head", **_NODES, "slurm": {"node_type": "controller"}},
-            {"name": "cpus", **_NODES, "slurm": {"node_type": "compute", "partition": "cpu"}},
-        ],
-    },
-}
 # Nodes that fail are tried again so late that looking at them costs little.
 _TIMINGS = Timings(node_retry=600, node_retry_limit=600)
 # What `create_cluster` returns when no node is missing.
@@ -159,7 +146,7 @@ def test_the_deployment_fails_for_what_is_found(failure: Failure, new_deployment
         (network.JOINED, network.there(), the_cluster),
         (storage.OWN_BUCKET, everything, the_cluster),
         (storage.KEYED, everything, storage.file_systems),
-        (SLURM, None, the_cluster),
+        ({**storage.SLURM, "storage": None}, None, the_cluster),
     ],
 )
 def test_where_nothing_is_wrong_the_same_steps_succeed(

@@ -14,6 +14,7 @@ from hyperpod_cli.inspect.preflight.validators.file_system_changes import (
     file_system_changes,
 )
 from rehearsal.existing_resources import existing_resources
+from tests.cli.inspect.preflight.conftest import with_methods
 from tests.support.configs import CONFIG_FOLDER, configure
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
@@ -120,21 +121,12 @@ def test_mounts_of_a_group_are_looked_at_by_their_dns_name(
 def test_one_that_cannot_be_mounted_is_told(
     made: Target, described: dict[str, Any], message: str
 ) -> None:
-    class Fsx:
-        def describe_file_systems(self, *, FileSystemIds: list[str]) -> dict[str, Any]:
-            found = made.client("fsx").describe_file_systems(FileSystemIds=FileSystemIds)
-            told = {**found["FileSystems"][0], **described}
-            return {"FileSystems": [{key: told[key] for key in told if told[key] is not None}]}
+    def describe(*, FileSystemIds: list[str]) -> dict[str, Any]:
+        found = made.client("fsx").describe_file_systems(FileSystemIds=FileSystemIds)
+        told = {**found["FileSystems"][0], **described}
+        return {"FileSystems": [{key: told[key] for key in told if told[key] is not None}]}
 
-    clients: dict[str, Any] = {"fsx": Fsx()}
-    target = Target(
-        partition=made.partition,
-        account=made.account,
-        region=made.region,
-        client=lambda service: clients.get(service) or made.client(service),
-    )
-
-    [line] = told(EXAMPLE, target)
+    [line] = told(EXAMPLE, with_methods(made, "fsx", describe_file_systems=describe))
 
     assert message in line
 

@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
+from unittest.mock import Mock
 
 import boto3
 import pytest
-from botocore.stub import Stubber
 
 from emulator.hyperpod import Caller
 from emulator.hyperpod.server import HyperPodApi
@@ -19,6 +19,7 @@ from hyperpod_shared.owner import STACK_TAG
 from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
 from tests.support.configs import configure
 from tests.support.hyperpod_api import create_request, eks, group
+from tests.support.provisioner.fake_s3 import client_error
 
 BUCKET, ROLE = "sagemaker-taken", "Taken"
 TRUST = {"Version": "2012-10-17", "Statement": []}
@@ -130,34 +131,26 @@ _TAKES_OVER = (
 )
 
 
-def _client(stacks: Mapping[str, Iterable[str]], *, asked: Iterable[str]) -> Any:  # noqa: ANN401
-    client = boto3.client(
-        "cloudformation",
-        "us-west-2",
-        aws_access_key_id="a",
-        aws_secret_access_key="b",  # noqa: S106
-    )
-    stubber = Stubber(client)
-    for name in asked:
-        if name not in stacks:
-            stubber.add_client_error(
-                "list_stack_resources", "ValidationError", f"Stack with id {name} does not exist"
-            )
-            continue
-        listed = [
+def _having(stacks: Mapping[str, Iterable[str]]) -> Target:
+    """Return a place whose CloudFormation has stacks with resources of some types."""
+
+    def paginate(*, StackName: str) -> list[dict[str, Any]]:
+        if StackName not in stacks:
+            told = f"Stack with id {StackName} does not exist"
+            raise client_error("ValidationError", "ListStackResources", told)
+        made = [
             {
-                "LogicalResourceId": type_,
-                "PhysicalResourceId": type_,
-                "ResourceType": type_,
-                "LastUpdatedTimestamp": "2026-01-01T00:00:00Z",
+                "LogicalResourceId": each,
+                "PhysicalResourceId": each,
+                "ResourceType": each,
                 "ResourceStatus": "CREATE_COMPLETE",
             }
-            for type_ in stacks[name]
+            for each in stacks[StackName]
         ]
-        summary = {"StackResourceSummaries": listed}
-        stubber.add_response("list_stack_resources", summary, {"StackName": name})
-    stubber.activate()
-    return client
+        return [{"StackResourceSummaries": made}]
+
+    client = Mock(**{"get_paginator.return_value.paginate": paginate})
+    return Target(partition="aws", account=ACCOUNT, region=REGION, client=lambda _: client)
 
 
 @pytest.mark.parametrize(
@@ -181,16 +174,9 @@ def _client(stacks: Mapping[str, Iterable[str]], *, asked: Iterable[str]) -> Any
 def test_the_helm_releases_are_in_one_stack(
     *, changes: Mapping[str, Any], stacks: Mapping[str, Iterable[str]], expected: str
 ) -> None:
-    client = _client(stacks, asked=[_HYPERPOD, _NODE_GROUPS])
-    target = Target(
-        partition="aws",
-        account="111122223333",
-        region="us-west-2",
-        client=lambda _: client,
-    )
     config = configure({"node_groups": _GROUPS, **changes})
 
-    found = [str(finding) for finding, _ in nodes_stack(config, target)]
+    found = [str(finding) for finding, _ in nodes_stack(config, _having(stacks))]
 
     assert len(found) == bool(expected)
     assert all(line.startswith(expected) for line in found)

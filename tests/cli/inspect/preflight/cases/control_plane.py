@@ -39,6 +39,11 @@ def _with_addresses(deployment: Deployment) -> None:
     there.create("platform", "AWS::EKS::Cluster")
 
 
+def _with_protection(deployment: Deployment) -> None:
+    protected = deployment.changed({"eks": {"deletion_protection": True}})
+    protected.create("platform", "AWS::EKS::Cluster")
+
+
 def _with_wrong_pin(deployment: Deployment) -> None:
     deployment.patch.setitem(ADDON_VERSIONS["1.34"], "vpc-cni", _PIN)
 
@@ -202,6 +207,13 @@ FAILURES = (
         found="takes the list out of the template of ml-platform, which CloudFormation refuses",
         deploy=CONTROL_PLANE,
         said="PublicAccessCidrs",
+    ),
+    Failure(
+        case="left-out-properties: the protection of the control plane",
+        before=_with_protection,
+        found="is left out, which CloudFormation may refuse after ml-platform had it; write false",
+        deploy=CONTROL_PLANE,
+        said='property "DeletionProtection" missing',
     ),
     Failure(
         case="kubernetes-support: ends soon",

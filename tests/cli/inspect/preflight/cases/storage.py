@@ -26,7 +26,7 @@ _FILES: Mapping[str, Any] = {
     },
 }
 _NODES = {"instance_type": "ml.m5.large", "instance_count": 1}
-_SLURM: Mapping[str, Any] = {
+SLURM: Mapping[str, Any] = {
     "name": "ml",
     "region": "us-west-2",
     "storage": {"capacity_gib": 1200},
@@ -179,7 +179,7 @@ FAILURES = (
     ),
     Failure(
         case="imported-file-systems: home directories that nodes mount",
-        document=_SLURM,
+        document=SLURM,
         before=_with_homes,
         found="home_directories: null takes fs-.* out of ml-storage.* ml-hyperpod --exclusively",
         deploy=file_systems,
