@@ -35,6 +35,18 @@ class Environment:
     def __str__(self) -> str:
         return f"{self.account}/{self.region}"
 
+    def arn(
+        self, service: str, resource: str, *, region: str | None = None, account: str | None = None
+    ) -> str:
+        """Return the ARN of a resource, by default of this account and region; empty is none."""
+        where = self.region if region is None else region
+        owner = self.account if account is None else account
+        return f"arn:{self.partition}:{service}:{where}:{owner}:{resource}"
+
+    def iam_arn(self, resource: str, *, account: str | None = None) -> str:
+        """Return the ARN of a resource of IAM, which is in no region."""
+        return self.arn("iam", resource, region="", account=account)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caller:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import partial
 from typing import NamedTuple
 
 from aws_reference.action_resources import KIND_OF_TYPE, VARIABLE
@@ -83,9 +84,8 @@ class Names:
         stacks = tuple(sorted({each.address.stack for each in made}))
         schemas = [schema for each in made if (schema := schema_of(each.type)) is not None]
         if made and all(STACK_TAG in tags_of(each.properties) for each in made):
-            where = self.environment
-            prefix = f"arn:{where.partition}:cloudformation:{where.region}:{where.account}:stack"
-            ids = tuple(f"{prefix}/{stack}/*" for stack in stacks)
+            arn = partial(self.environment.arn, "cloudformation")
+            ids = tuple(arn(f"stack/{stack}/*") for stack in stacks)
             return Condition("StringLike", f"{_TAG}{STACK_TAG}", ids)
         if schemas and all(each.system_tags for each in schemas):
             return Condition("StringEquals", f"{_TAG}{_STACK_NAME}", stacks)
@@ -120,10 +120,9 @@ class Names:
     def _policies(self, arns: Iterable[Value]) -> tuple[str, ...]:
         found = {pattern(arn, self.environment) for arn in arns}
         if "*" in found:  # made by a template
-            where = self.environment
             names = self.of_type("AWS::IAM::ManagedPolicy")
-            made = {f"arn:{where.partition}:iam::{where.account}:policy/{name}" for name in names}
-            found = found - {"*"} | made
+            found -= {"*"}
+            found |= {self.environment.iam_arn(f"policy/{name}") for name in names}
         return tuple(sorted(found))
 
     def _named_by_others(self, added_to: str) -> Iterator[str]:

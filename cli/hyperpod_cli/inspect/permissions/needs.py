@@ -3,6 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from aws_reference.action_resources import (
     BOUNDARY,
@@ -99,12 +100,9 @@ def _parameters(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
         for parameter in template.get("Parameters", {}).values()
         if parameter["Type"].startswith(_FROM_SYSTEMS_MANAGER)
     }
-    environment = names.environment
     if parameters:
-        prefix = (
-            f"arn:{environment.partition}:ssm:{environment.region}:{environment.account}:parameter"
-        )
-        found = tuple(f"{prefix}/{name}" for name in sorted(parameters))
+        arn = partial(names.environment.arn, "ssm")
+        found = tuple(arn(f"parameter/{name}") for name in sorted(parameters))
         yield Need(action="ssm:GetParameters", resources=found)
 
 
@@ -246,9 +244,7 @@ class _Handlers:
     def _service_linked_roles(self) -> Iterator[str]:
         service = SERVICE_LINKED_ROLES.get(self.type)
         if service is not None:
-            environment = self.names.environment
-            roles = f"arn:{environment.partition}:iam::{environment.account}:role"
-            yield f"{roles}/aws-service-role/{service}/*"
+            yield self.names.environment.iam_arn(f"role/aws-service-role/{service}/*")
 
     def _buckets(self) -> tuple[str, ...]:
         """Return the buckets that the type's resources name, such as that of a function's code."""

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -115,14 +116,13 @@ def execution_roles(assembly: Path, environment: Environment) -> Iterator[str]:
 def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     environment = names.environment
     clusters = names.of_type("AWS::EKS::Cluster") if names.have("AWS::EKS::") else ()
-    where = f"{environment.region}:{environment.account}"
-    stacks = f"arn:{environment.partition}:cloudformation:{where}:stack"
     roles = sorted({pattern({"Fn::Sub": arn}, environment) for arn in roles_of_cli(assembly)})
     if roles:
         yield _allow("UseBootstrapRoles", ["sts:AssumeRole"], roles)
     storage = f"{names.deployment}-storage"
     compared = sorted({*(stack.name for stack in stacks_in(assembly)), storage})
-    own = [f"{stacks}/{name}/*" for name in compared]
+    stack_arn = partial(environment.arn, "cloudformation")
+    own = [stack_arn(f"stack/{name}/*") for name in compared]
     cluster = next(iter(clusters), None)
     for name, actions, resources in read_permissions(names, eks_cluster=cluster, stacks=compared):
         yield _allow(name, actions, resources)
@@ -130,28 +130,24 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     yield _allow("RecoverStacks", _RECOVER_STACKS, own)
     # Of a stack whose creation failed. No more than CDK's bootstrap gives its role for deployments.
     lifted = ["cloudformation:UpdateTerminationProtection"]
-    yield _allow("LiftProtection", lifted, [f"{stacks}/{storage}/*"])
+    yield _allow("LiftProtection", lifted, [stack_arn(f"stack/{storage}/*")])
     if cluster is not None:
         yield from _to_kubernetes(cluster, environment)
 
 
 def _to_kubernetes(cluster: str, environment: Environment) -> Iterator[Statement]:
-    where = f"{environment.region}:{environment.account}"
-    eks = f"arn:{environment.partition}:eks:{where}"
+    own = [environment.arn("eks", f"cluster/{cluster}")]
+    admin = "cluster-access-policy/AmazonEKSClusterAdminPolicy"
     # The command with which a refused deletion is consented to.
-    yield _allow("Consent", ["eks:TagResource"], [f"{eks}:cluster/{cluster}"]) | {
+    yield _allow("Consent", ["eks:TagResource"], own) | {
         "Condition": {"ForAllValues:StringEquals": {"aws:TagKeys": [CONSENT_TAG]}}
     }
     # The command in the output GrantAdminCommand of the platform stack.
-    yield _allow("CreateAccessEntries", ["eks:CreateAccessEntry"], [f"{eks}:cluster/{cluster}"])
-    entries = f"{eks}:access-entry/{cluster}/*"
+    yield _allow("CreateAccessEntries", ["eks:CreateAccessEntry"], own)
+    entries = environment.arn("eks", f"access-entry/{cluster}/*")
+    policy = environment.arn("eks", admin, region="", account="aws")
     yield _allow("MakeAdmins", ["eks:AssociateAccessPolicy"], [entries]) | {
-        "Condition": {
-            "ArnEquals": {
-                "eks:policyArn": f"arn:{environment.partition}:eks::aws:cluster-access-policy/"
-                "AmazonEKSClusterAdminPolicy"
-            }
-        }
+        "Condition": {"ArnEquals": {"eks:policyArn": policy}}
     }
 
 
@@ -255,7 +251,7 @@ def next_steps(
             f"--policy-document file://{directory}/{name}.json"
         )
     arns = ",".join(
-        f"arn:{environment.partition}:iam::{environment.account}:policy/{deployment}-{names[name]}"
+        environment.iam_arn(f"policy/{deployment}-{names[name]}")
         for name in found
         if name.startswith("cloudformation")
     )

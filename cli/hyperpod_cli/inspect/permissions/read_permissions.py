@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
 from hyperpod_cdk.observability.section import METRICS_ADDON
+from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import TemplateResource, Value
 from hyperpod_cli.inspect.permissions.names import Names, pattern, strings
 from hyperpod_cli.inspect.permissions.needs import KEY, KEY_ID
@@ -35,21 +36,19 @@ class _Read:
     eks_cluster: str | None
     stacks: Sequence[str]
 
-    def arn(self, service: str, resource: str, *, account: str | None = None) -> str:
-        """Return the ARN of a resource of the region, by default in the deployment's account."""
-        where = self.names.environment
-        return (
-            f"arn:{where.partition}:{service}:{where.region}:{account or where.account}:{resource}"
-        )
+    @property
+    def where(self) -> Environment:
+        """Where the deployment is."""
+        return self.names.environment
 
     def own_stacks(self) -> Iterator[str]:
         """Yield the stacks."""
-        yield from (self.arn("cloudformation", f"stack/{name}/*") for name in self.stacks)
+        yield from (self.where.arn("cloudformation", f"stack/{name}/*") for name in self.stacks)
 
     def control_plane(self, kind: str = "cluster", rest: str = "") -> Iterator[str]:
         """Yield the EKS cluster, or what it has."""
         if self.eks_cluster is not None:
-            yield self.arn("eks", f"{kind}/{self.eks_cluster}{rest}")
+            yield self.where.arn("eks", f"{kind}/{self.eks_cluster}{rest}")
 
     def node_groups(self) -> Iterator[str]:
         """Yield the node groups of the EKS cluster, if any is made."""
@@ -65,39 +64,37 @@ class _Read:
         """Yield the buckets that are made under a name that is known, or what they hold."""
         for bucket in self._of("AWS::S3::Bucket"):
             if "BucketName" in bucket.properties:
-                name = pattern(bucket.properties["BucketName"], self.names.environment)
+                name = pattern(bucket.properties["BucketName"], self.where)
                 if "*" not in name:
-                    yield f"arn:{self.names.environment.partition}:s3:::{name}{rest}"
+                    yield self.where.arn("s3", f"{name}{rest}", region="", account="")
 
     def existing_buckets(self, rest: str = "") -> Iterator[str]:
         """Yield the buckets of lifecycle scripts that no template makes, or what they hold."""
-        partition = self.names.environment.partition
         for bucket in self._named("Custom::LifecycleScripts", "DestinationBucket"):
-            yield f"arn:{partition}:s3:::{bucket}{rest}"
+            yield self.where.arn("s3", f"{bucket}{rest}", region="", account="")
 
     def keys(self) -> Iterator[str]:
         """Yield the KMS keys that no template makes."""
         yield from self.named(KEY.pattern)
-        yield from (self.arn("kms", f"key/{each}") for each in self.named(KEY_ID.pattern))
+        yield from (self.where.arn("kms", f"key/{each}") for each in self.named(KEY_ID.pattern))
 
     def named(self, form: str, *types: str) -> Iterator[str]:
         """Yield the texts of a form that resources, or those of types, name: none is made."""
         for resource in self.names.resources:
             if not types or resource.type in types:
-                for text in strings(resource.properties, self.names.environment):
+                for text in strings(resource.properties, self.where):
                     if re.fullmatch(form, text) and "*" not in text:
                         yield text
 
     def databases(self) -> Iterator[str]:
         """Yield the databases that are made."""
         for name in self.names.of_type(_DATABASE) if self._of(_DATABASE) else ():
-            yield self.arn("rds", f"db:{name}")
+            yield self.where.arn("rds", f"db:{name}")
 
     def named_roles(self) -> Iterator[str]:
         """Yield the roles that are made under a name that is known."""
-        where = self.names.environment
         for role in self._named("AWS::IAM::Role", "RoleName"):
-            yield f"arn:{where.partition}:iam::{where.account}:role/{role}"
+            yield self.where.iam_arn(f"role/{role}")
 
     def node_roles(self) -> Iterator[str]:
         """Yield the roles that nodes run as and no template makes."""
@@ -114,7 +111,7 @@ class _Read:
     def managed_policy(self) -> Iterator[str]:
         """Yield the policy of AWS that roles of nodes are compared with."""
         if any(self.node_roles()):
-            yield f"arn:{self.names.environment.partition}:iam::aws:policy/{MANAGED_POLICY}"
+            yield self.where.iam_arn(f"policy/{MANAGED_POLICY}", account="aws")
 
     def if_made(self, resource_type: str, arn: str, **properties: str) -> Iterator[str]:
         """Yield an ARN if the templates have a resource of a type, with some properties."""
@@ -128,12 +125,12 @@ class _Read:
     def _named(self, resource_type: str, key: str) -> Iterator[str]:
         """Yield the values of a property that are the whole of a name."""
         for resource in self._of(resource_type):
-            name = pattern(resource.properties.get(key), self.names.environment)
+            name = pattern(resource.properties.get(key), self.where)
             if "*" not in name:
                 yield name
 
     def _roles(self, value: Value) -> Iterator[str]:
-        found = [value] if isinstance(value, str) else strings(value, self.names.environment)
+        found = [value] if isinstance(value, str) else strings(value, self.where)
         yield from (arn for arn in found if ":role/" in arn and "*" not in arn)
 
 
@@ -142,7 +139,7 @@ def _if_made(
 ) -> Callable[[_Read], Iterator[str]]:
     """Return what yields an ARN, or `*`, if the templates have a resource of a type."""
     return lambda read: read.if_made(
-        made, read.arn(service, resource, account=account) if service else "*", **given
+        made, read.where.arn(service, resource, account=account) if service else "*", **given
     )
 
 
@@ -161,7 +158,7 @@ SCOPES: Sequence[tuple[str, list[str], Callable[[_Read], Iterable[str]]]] = (
     (
         "FindBootstrap",
         ["ssm:GetParameter"],
-        lambda read: [read.arn("ssm", f"parameter{BOOTSTRAP_VERSION}")],
+        lambda read: [read.where.arn("ssm", f"parameter{BOOTSTRAP_VERSION}")],
     ),
     (
         # What `make deploy` and `make destroy` follow, and compare with.
@@ -210,7 +207,7 @@ SCOPES: Sequence[tuple[str, list[str], Callable[[_Read], Iterable[str]]]] = (
         ],
         _everything,
     ),
-    ("LookAtVpc", ["ec2:DescribeVpcAttribute"], lambda read: [read.arn("ec2", "vpc/*")]),
+    ("LookAtVpc", ["ec2:DescribeVpcAttribute"], lambda read: [read.where.arn("ec2", "vpc/*")]),
     (
         "LookForEndpointServices",
         ["ec2:DescribeVpcEndpointServices"],
@@ -230,7 +227,7 @@ SCOPES: Sequence[tuple[str, list[str], Callable[[_Read], Iterable[str]]]] = (
     (
         "LookAtClusters",
         ["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes", "sagemaker:ListTags"],
-        lambda read: [read.arn("sagemaker", "cluster/*")],
+        lambda read: [read.where.arn("sagemaker", "cluster/*")],
     ),
     (
         "ListTaskGovernance",
@@ -250,7 +247,7 @@ SCOPES: Sequence[tuple[str, list[str], Callable[[_Read], Iterable[str]]]] = (
     (
         "LookAtTrainingPlans",
         ["sagemaker:DescribeTrainingPlan"],
-        lambda read: [read.arn("sagemaker", "training-plan/*")],
+        lambda read: [read.where.arn("sagemaker", "training-plan/*")],
     ),
     (
         "LookAtBaseImages",

@@ -58,8 +58,7 @@ def needed_statements(
     is_controller = any(each in groups for each in config.cluster.groups_of_type(CONTROLLER))
     # A new database's secret has a name that RDS draws; only the secrets of RDS begin so.
     if accounting is not None and is_controller:
-        place = f"{target.partition}:secretsmanager:{target.region}:{target.account}"
-        arn = f"arn:{place}:secret:rds!db-*"
+        arn = target.arn("secretsmanager", "secret:rds!db-*")
         known = accounting if accounting.exists else AccountingConfig(endpoint="x", secret_arn=arn)
         found += accounting_statements(stack, ImportedAccountingDatabase(accounting=known))
     resolved = stack.resolve([each.to_statement_json() for each in found])
@@ -103,7 +102,7 @@ def managed_statements(target: Target) -> list[Statement]:
     `needed_statements` names the buckets.
     """
     iam = target.client("iam")
-    arn = f"arn:{target.partition}:iam::aws:policy/{MANAGED_POLICY}"
+    arn = target.iam_arn(f"policy/{MANAGED_POLICY}", account="aws")
     version = iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
     found = iam.get_policy_version(PolicyArn=arn, VersionId=version)["PolicyVersion"]["Document"]
     return [

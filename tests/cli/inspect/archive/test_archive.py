@@ -36,11 +36,6 @@ def edited(file: Path, name: str, content: bytes | None) -> None:
             archive.writestr(each, text)
 
 
-def manifest_with(file: Path, **values: object) -> bytes:
-    with zipfile.ZipFile(file) as archive:
-        return json.dumps({**json.loads(archive.read("manifest.json")), **values}).encode()
-
-
 def test_what_is_written_is_read(file: Path, tmp_path: Path) -> None:
     found = read_archive(file)
     assert found.deployment == archive_with().deployment
@@ -64,7 +59,7 @@ def test_a_truncated_file_is_refused_in_a_line(file: Path, part: float) -> None:
 
 
 def test_an_archive_of_another_version_is_refused(file: Path) -> None:
-    edited(file, "manifest.json", manifest_with(file, format=2))
+    crafted(file, manifest={"format": 2})
     with pytest.raises(ArchiveError, match=r"has format 2, and this version .* reads format 1"):
         read_archive(file)
 

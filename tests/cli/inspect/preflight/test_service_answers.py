@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
@@ -73,22 +74,10 @@ def closed(network: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def raising(target: Target, error: Exception) -> Target:
-    """Return a place every call of which fails."""
-
-    class Client:
-        def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any operation
-            def call(*_names: object, **_arguments: object) -> None:
-                raise error
-
-            return call
-
-    return replace(target, client=lambda _service: Client())
-
-
 def test_a_region_without_sagemaker(target: Target) -> None:
-    error = EndpointConnectionError(endpoint_url="https://api.sagemaker.xx-west-1.amazonaws.com")
-    (line,) = lines(hyperpod_api, configure({}), raising(target, error))
+    unreachable = Mock(side_effect=EndpointConnectionError(endpoint_url="https://api.sagemaker.x"))
+    elsewhere = with_methods(target, "sagemaker", list_clusters=unreachable)
+    (line,) = lines(hyperpod_api, configure({}), elsewhere)
     assert line.startswith(f"region: '{REGION}' does not answer for SageMaker HyperPod; deploy to")
 
 
@@ -398,12 +387,10 @@ def test_aws_default_takes_the_place_of_a_quota_without_a_value(target: Target) 
 
 
 def test_a_region_without_service_quotas_is_a_warning(target: Target) -> None:
-    unreachable = raising(target, EndpointConnectionError(endpoint_url="https://servicequotas.x"))
-
-    def client(service: str) -> Any:  # noqa: ANN401 - of any service
-        return (unreachable if service == "service-quotas" else target).client(service)
-
+    unreachable = Mock(side_effect=EndpointConnectionError(endpoint_url="https://servicequotas.x"))
+    methods = dict.fromkeys(("get_paginator", "get_service_quota"), unreachable)
+    without = with_methods(target, "service-quotas", **methods)
     for validator in (cluster_quotas, network_quotas):
-        (problem,) = validator(configure({}), replace(target, client=client))
+        (problem,) = validator(configure({}), without)
         assert problem[0].severity is Severity.WARNING
         assert "does not answer for quotas" in str(problem[0])

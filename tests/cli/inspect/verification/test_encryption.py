@@ -10,6 +10,7 @@ from tests.support.configs import configure
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 OTHER = KEY.replace("1234abcd", "5678abcd")
+WITH_KEY = {**OUTPUTS, "ml-platform": {**OUTPUTS["ml-platform"], "EncryptionKeyArn": KEY}}
 OFF = {"lifecycle_bucket": False, "file_system": False, "node_volumes": False, "logs": False}
 
 
@@ -24,8 +25,7 @@ OFF = {"lifecycle_bucket": False, "file_system": False, "node_volumes": False, "
 def test_secrets(deployed: Deployed, found: list[dict[str, Any]], told: str) -> None:
     config = configure({"encryption": {"kms_key_arn": KEY, **OFF}})
     eks = {"describe_cluster": lambda **_name: {"cluster": {"encryptionConfig": found}}}
-    outputs = {**OUTPUTS, "ml-platform": {**OUTPUTS["ml-platform"], "EncryptionKeyArn": KEY}}
-    (check,) = encryption(deployed(config, outputs=outputs, eks=eks))
+    (check,) = encryption(deployed(config, outputs=WITH_KEY, eks=eks))
     assert (check.found, bool(check.advice)) == (told, bool(told))
 
 
@@ -48,9 +48,8 @@ def test_file_systems_of_claims(deployed: Deployed, key: str, cluster: str, told
     tags = [{"Key": "hyperpod-cdk:cluster", "Value": cluster}]
     found = [{"FileSystemId": "fs-1"}, {"FileSystemId": "fs-2", "KmsKeyId": key, "Tags": tags}]
     pages = paginated(describe_file_systems=[{"FileSystems": [each]} for each in found])
-    outputs = {**OUTPUTS, "ml-platform": {**OUTPUTS["ml-platform"], "EncryptionKeyArn": KEY}}
 
-    (check,) = encryption(deployed(config, outputs=outputs, fsx={"get_paginator": pages}))
+    (check,) = encryption(deployed(config, outputs=WITH_KEY, fsx={"get_paginator": pages}))
 
     assert (check.found, bool(check.advice)) == (told, bool(told))
 
@@ -88,10 +87,9 @@ def test_log_groups(
     ]
     pages = [{"StackResourceSummaries": resources[start : start + 100]} for start in (0, 100)]
     named = [{"logGroupName": f"r{102 + index}", **each} for index, each in enumerate(groups)]
-    outputs = {**OUTPUTS, "ml-platform": {**OUTPUTS["ml-platform"], "EncryptionKeyArn": KEY}}
     looked = deployed(
         config,
-        outputs=outputs,
+        outputs=WITH_KEY,
         cloudformation={"get_paginator": paginated(list_stack_resources=pages)},
         logs={"get_paginator": paginated(describe_log_groups=[{"logGroups": named}])},
     )

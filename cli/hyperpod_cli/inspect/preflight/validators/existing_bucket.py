@@ -127,7 +127,7 @@ def _key_problems(config: Config, name: str, target: Target) -> Problems:
         statement = {
             "Sid": "AllowIamPolicies",
             "Effect": "Allow",
-            "Principal": {"AWS": f"arn:{target.partition}:iam::{target.account}:root"},
+            "Principal": {"AWS": target.iam_arn("root")},
             "Action": ["kms:Decrypt", "kms:GenerateDataKey"],
             "Resource": "*",
         }

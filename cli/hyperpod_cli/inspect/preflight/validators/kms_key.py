@@ -101,7 +101,7 @@ def leaves_it_to_iam(policy: Mapping[str, Any], action: str, target: Target) -> 
 
     https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-default.html
     """
-    root = f"arn:{target.partition}:iam::{target.account}:root"
+    root = target.iam_arn("root")
     return _covers(_allowing(policy), action=action, principals=("AWS", (root, target.account)))
 
 

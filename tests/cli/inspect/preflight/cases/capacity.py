@@ -1,6 +1,6 @@
 """Instances that cannot be had."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -15,6 +15,15 @@ from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment
 
 _PLAN = f"arn:aws:sagemaker:us-west-2:{ACCOUNT_IN_FILES}:training-plan/mine"
 _TYPE, _PLANNED = "ml.m5.2xlarge", "ml.p5.48xlarge"
+
+
+ELSEWHERE: Mapping[str, Any] = {
+    "network": {
+        "availability_zone_ids": ["usw2-az3", "usw2-az2"],
+        "hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az3"}],
+    }
+}
+"""A network in a zone that does not have every type."""
 
 
 def _group(**changes: Any) -> dict[str, Any]:
@@ -54,17 +63,7 @@ def _until_refused(call: Callable[[], object]) -> None:
 FAILURES = (
     Failure(
         case="instance-offerings: elsewhere",
-        document=merged(
-            _group(),
-            {
-                "network": {
-                    "availability_zone_ids": ["usw2-az3", "usw2-az2"],
-                    "hyperpod_subnets": [
-                        {"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az3"}
-                    ],
-                }
-            },
-        ),
+        document=merged(_group(), ELSEWHERE),
         found="is not offered by EC2 in usw2-az3, .* offers it in usw2-az1, usw2-az2, usw2-az4:",
     ),
     Failure(

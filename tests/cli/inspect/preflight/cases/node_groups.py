@@ -3,6 +3,7 @@
 from typing import Any
 
 from rehearsal.existing_resources.capacity import CapacityReservation
+from tests.cli.inspect.preflight.cases.capacity import ELSEWHERE
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failure import Failure, creating
@@ -119,17 +120,7 @@ FAILURES = (
     ),
     Failure(
         case="instance-offerings: elsewhere for a node group",
-        document=merged(
-            _groups(),
-            {
-                "network": {
-                    "availability_zone_ids": ["usw2-az3", "usw2-az2"],
-                    "hyperpod_subnets": [
-                        {"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az3"}
-                    ],
-                }
-            },
-        ),
+        document=merged(_groups(), ELSEWHERE),
         found=r"node_groups\[0\].instance_types\[0\]: 'p4d.24xlarge' is not offered by EC2 in usw2",
         deploy=_DEPLOY,
         said="not supported in your requested Availability Zone",
