@@ -19,8 +19,7 @@ from provisioner.governance.governance import TaskGovernance
 from provisioner.helm.client import ReleaseConnection
 from provisioner.helm.release import HelmRelease
 from provisioner.hyperpod.cluster import HyperPodCluster
-from provisioner.kubernetes.cluster import EksConnection
-from provisioner.kubernetes.nodes import delete_node_objects
+from provisioner.kubernetes.cluster import EksConnection, delete_node_objects
 from provisioner.lifecycle_scripts import LifecycleScripts
 from provisioner.node_group_size import NodeGroupSize
 

@@ -5,7 +5,6 @@ from functools import cached_property
 import boto3
 from botocore.config import Config
 
-from hyperpod_shared.aws_errors import AwsClient
 from hyperpod_shared.eks_token import TokenSigner, token_signer
 
 _CONFIG = Config(
@@ -23,43 +22,18 @@ class Clients:
     """
 
     def __init__(self, *, region: str | None = None) -> None:
-        self._region = region
+        self.session = boto3.Session(region_name=region)
 
-    @cached_property
-    def _session(self) -> boto3.Session:
-        return boto3.Session(region_name=self._region)
-
-    @cached_property
-    def ec2(self) -> AwsClient:
-        """Amazon EC2."""
-        return self._session.client("ec2", config=_CONFIG)
-
-    @cached_property
-    def eks(self) -> AwsClient:
-        """Amazon EKS."""
-        return self._session.client("eks", config=_CONFIG)
-
-    @cached_property
-    def fsx(self) -> AwsClient:
-        """Amazon FSx."""
-        return self._session.client("fsx", config=_CONFIG)
-
-    @cached_property
-    def cloudformation(self) -> AwsClient:
-        """AWS CloudFormation."""
-        return self._session.client("cloudformation", config=_CONFIG)
-
-    @cached_property
-    def sagemaker(self) -> AwsClient:
-        """Amazon SageMaker."""
-        return self._session.client("sagemaker", config=_CONFIG)
-
-    @cached_property
-    def s3(self) -> AwsClient:
-        """Amazon S3."""
-        return self._session.client("s3", config=_CONFIG)
+    cloudformation = cached_property(
+        lambda self: self.session.client("cloudformation", config=_CONFIG)
+    )
+    ec2 = cached_property(lambda self: self.session.client("ec2", config=_CONFIG))
+    eks = cached_property(lambda self: self.session.client("eks", config=_CONFIG))
+    fsx = cached_property(lambda self: self.session.client("fsx", config=_CONFIG))
+    s3 = cached_property(lambda self: self.session.client("s3", config=_CONFIG))
+    sagemaker = cached_property(lambda self: self.session.client("sagemaker", config=_CONFIG))
 
     @cached_property
     def token_signer(self) -> TokenSigner:
         """Signs calls to the region's own STS endpoint with the function's credentials."""
-        return token_signer(self._session)
+        return token_signer(self.session)

@@ -56,17 +56,15 @@ from provisioner.hyperpod.claim import Claim, FoundGroups, LeftGroups
 from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.comparison import (
     IMAGE_KEYS,
+    SoftwareUpdate,
     as_requested,
+    asks_for_image,
     covers,
     has_image,
     is_as_described,
     shows_image,
-    without_image,
-)
-from provisioner.hyperpod.software import (
-    SoftwareUpdate,
-    asks_for_image,
     software_updates,
+    without_image,
 )
 
 TO_DELETE = "InstanceGroupsToDelete"

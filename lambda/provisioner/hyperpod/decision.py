@@ -29,6 +29,7 @@ from provisioner.hyperpod.claim import (
     visible_claim,
 )
 from provisioner.hyperpod.cluster_request import ACCEPTED, KEEP, ClusterRequest
+from provisioner.hyperpod.comparison import SoftwareUpdate
 from provisioner.hyperpod.failures import (
     belongs_to_another,
     differs,
@@ -47,7 +48,6 @@ from provisioner.hyperpod.found import (
     shows_what_is_asked,
     write_claim,
 )
-from provisioner.hyperpod.software import SoftwareUpdate
 from provisioner.hyperpod.steps import (
     Create,
     Delete,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.hyperpod.claim import LeftGroups
-from provisioner.hyperpod.software import SoftwareUpdate
+from provisioner.hyperpod.comparison import SoftwareUpdate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,8 @@ from hyperpod_shared.owner import STACK_TAG
 from provisioner.hyperpod.changes import Changes, changes, user_tags
 from provisioner.hyperpod.claim import FOUND_TAG, FoundGroups, LeftGroups
 from provisioner.hyperpod.cluster_request import Aim
-from provisioner.hyperpod.differences import remounted, template_differences
 from provisioner.hyperpod.failures import refused_change
+from provisioner.hyperpod.waiting import remounted, template_differences
 
 
 def group(name: str, count: int = 1, **more: Any) -> dict[str, Any]:

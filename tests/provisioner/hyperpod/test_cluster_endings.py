@@ -11,8 +11,7 @@ from hyperpod_shared.eks_token import TokenSigner
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import STACK_TAG
 from provisioner.framework.retry import Clock
-from provisioner.kubernetes.cluster import EksConnection
-from provisioner.kubernetes.nodes import delete_node_objects
+from provisioner.kubernetes.cluster import EksConnection, delete_node_objects
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.helm_cloud import Cloud
 from tests.support.provisioner.hyperpod_stack import (
