@@ -14,7 +14,7 @@ from typing import Any
 
 from provisioner import handler
 from tests.provisioner.histories.requests import Operation, Request
-from tests.provisioner.histories.world import LONGEST_RUN_SECONDS, KilledError, World
+from tests.provisioner.histories.world import LONGEST_RUN_SECONDS, KilledError, World, called
 
 POLL_SECONDS = 30.0
 """`query_interval` of the framework, as the app sets it."""
@@ -70,23 +70,19 @@ class Stack:
 
     # What boto3's client has.
 
-    def describe_stack_events(
-        self, *, StackName: str, NextToken: str | None = None
-    ) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            at = self.world.now - self.world.lag(self.world.faults.stack_lag)
-            events = [
-                event
-                for since, event in reversed(self._events)
-                if since <= at and event["StackId"] == StackName
-            ]
-            start = int(NextToken or 0)
-            page: dict[str, Any] = {"StackEvents": events[start : start + _EVENTS_A_PAGE]}
-            if start + _EVENTS_A_PAGE < len(events):
-                page["NextToken"] = str(start + _EVENTS_A_PAGE)
-            return page
-
-        return self.world.call("cloudformation", "DescribeStackEvents", effect)
+    @called("cloudformation")
+    def describe_stack_events(self, *, StackName: str, NextToken: str = "0") -> dict[str, Any]:
+        at = self.world.now - self.world.lag(self.world.faults.stack_lag)
+        events = [
+            event
+            for since, event in reversed(self._events)
+            if since <= at and event["StackId"] == StackName
+        ]
+        start = int(NextToken)
+        page: dict[str, Any] = {"StackEvents": events[start : start + _EVENTS_A_PAGE]}
+        if start + _EVENTS_A_PAGE < len(events):
+            page["NextToken"] = str(start + _EVENTS_A_PAGE)
+        return page
 
     # Operations.
 
@@ -163,6 +159,7 @@ class Stack:
             physical_id=self.physical_id,
             undone=undone,
             siblings=self.requests,
+            done=done,
         )
         self.requests.append(request)
         status = request.type.upper()
@@ -175,7 +172,7 @@ class Stack:
         )
         self.world.after(
             self.world.random.uniform(0.2, 2.0),
-            lambda: self._sent(request, done, delivered_again),
+            lambda: self._sent(request, delivered_again),
             invokes=True,
         )
         return request
@@ -185,21 +182,19 @@ class Stack:
         status = f"{request.type.upper()}_{how}"
         self._event(_LOGICAL_ID, physical_id, self.resource_type, status, _shown(request.wanted))
 
-    def _sent(
-        self, request: Request, done: Callable[[Request], None], delivered_again: float | None
-    ) -> None:
+    def _sent(self, request: Request, delivered_again: float | None) -> None:
         if request.given_up_at is not None:
             return
         request.sent_at = self.world.now
         self.on_sent(request)
-        self._deliver(request, done)
+        self._deliver(request)
         if delivered_again is not None:
-            self.world.after(delivered_again, lambda: self._deliver(request, done), invokes=True)
-        self.world.after(HOUR, lambda: self._time_out(request, done))
+            self.world.after(delivered_again, lambda: self._deliver(request), invokes=True)
+        self.world.after(HOUR, lambda: self._time_out(request))
 
-    def _time_out(self, request: Request, done: Callable[[Request], None]) -> None:
+    def _time_out(self, request: Request) -> None:
         if request.ended_at() == float("inf"):
-            self._respond(request, done, error=TimeoutError("Operation timed out"))
+            self._respond(request, error=TimeoutError("Operation timed out"))
 
     # The provider framework.
 
@@ -220,9 +215,9 @@ class Stack:
             event["PhysicalResourceId"] = request.physical_id
         return event
 
-    def _deliver(self, request: Request, done: Callable[[Request], None]) -> None:
+    def _deliver(self, request: Request) -> None:
         if request.physical_id == _FAILED_ID and request.type == "Delete":
-            self._respond(request, done)
+            self._respond(request)
             return
         event = self._event_of(request)
         self.waiters += 1
@@ -232,32 +227,22 @@ class Stack:
             self.waiters -= 1
             # Lambda repeats an asynchronous invocation: after a minute, then after two.
             request.kills += 1
-            self.world.after(
-                60.0 * request.kills, lambda: self._deliver(request, done), invokes=True
-            )
+            self.world.after(60.0 * request.kills, lambda: self._deliver(request), invokes=True)
             return
         except Exception as error:  # noqa: BLE001 - whatever it is, the framework answers it
             self.waiters -= 1
             if request.type == "Create" and request.physical_id is None:
                 request.physical_id = _FAILED_ID
-            self._respond(request, done, error=error)
+            self._respond(request, error=error)
             return
         event |= json.loads(json.dumps(answer))
         request.physical_id = event["PhysicalResourceId"]
-        self.world.after(
-            1.0, lambda: self._poll(request, event, done, self.world.now), invokes=True
-        )
+        self.world.after(1.0, lambda: self._poll(request, event, self.world.now), invokes=True)
 
-    def _poll(
-        self,
-        request: Request,
-        event: dict[str, Any],
-        done: Callable[[Request], None],
-        begun_at: float,
-    ) -> None:
+    def _poll(self, request: Request, event: dict[str, Any], begun_at: float) -> None:
         if self.world.now - begun_at > HOUR:
             self.waiters -= 1
-            self._respond(request, done, error=TimeoutError("Operation timed out"))
+            self._respond(request, error=TimeoutError("Operation timed out"))
             return
         try:
             answer = self._invoke(handler.is_complete, event, request, f"{request.name} poll")
@@ -266,14 +251,14 @@ class Stack:
             answer = {"IsComplete": False}
         except Exception as error:  # noqa: BLE001 - whatever it is, the framework answers it
             self.waiters -= 1
-            self._respond(request, done, error=error)
+            self._respond(request, error=error)
             return
         if answer["IsComplete"]:
             self.waiters -= 1
-            self._respond(request, done, data=answer.get("Data", {}))
+            self._respond(request, data=answer.get("Data", {}))
         else:
             self.world.after(
-                POLL_SECONDS, lambda: self._poll(request, event, done, begun_at), invokes=True
+                POLL_SECONDS, lambda: self._poll(request, event, begun_at), invokes=True
             )
 
     def _invoke(
@@ -289,7 +274,6 @@ class Stack:
     def _respond(
         self,
         request: Request,
-        done: Callable[[Request], None],
         *,
         error: Exception | None = None,
         data: Mapping[str, str] | None = None,
@@ -309,7 +293,7 @@ class Stack:
         request.answered_at, request.error, request.data = self.world.now, error, data or {}
         self._ended(request, "COMPLETE" if error is None else "FAILED")
         self.on_answered(request)
-        done(request)
+        request.done(request)
 
     # What follows an answer.
 

@@ -1,9 +1,10 @@
 """The part of HyperPod that governs tasks, and Kueue: what there truly is, and what reads show."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 from typing import Any, Protocol
 
@@ -12,7 +13,7 @@ from botocore.exceptions import ClientError, HTTPClientError
 from hyperpod_shared.governance import KUEUE_DEPLOYMENT, Noun
 from provisioner.kubernetes.failures import CommandFailedError
 from tests.provisioner.histories.helm_store import UNREACHABLE
-from tests.provisioner.histories.world import Invocation, Past, World, client_error
+from tests.provisioner.histories.world import Invocation, Past, World, called, client_error
 
 CLUSTER_ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijkl"
 TOO_MANY = 99
@@ -100,44 +101,28 @@ class GovernanceService:
         self.objects[identifier].put(now, _filled_in(state))
         return identifier
 
+    @called("sagemaker")
     def describe_cluster(self, *, ClusterName: str) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            assert ClusterName == "ml"
-            if not self.has_cluster:
-                raise client_error("ResourceNotFound", "DescribeCluster", "not found")
-            return {"ClusterStatus": "InService", "ClusterArn": CLUSTER_ARN}
+        assert ClusterName == "ml"
+        if not self.has_cluster:
+            raise client_error("ResourceNotFound", "DescribeCluster", "not found")
+        return {"ClusterStatus": "InService", "ClusterArn": CLUSTER_ARN}
 
-        return self.world.call("sagemaker", "DescribeCluster", effect)
+    def __getattr__(self, method: str) -> Callable[..., dict[str, Any]]:
+        """Return a method of boto3's about objects of a noun."""
+        for noun in Noun:
+            for verb in ("list", "describe", "create", "update", "delete"):
+                if noun.operation(verb) == method:
+                    return partial(self._called, noun, verb)
+        raise AttributeError(method)
 
-    def list_cluster_scheduler_configs(self, **request: Any) -> dict[str, Any]:
-        return self._list(Noun.POLICY, request)
-
-    def list_compute_quotas(self, **request: Any) -> dict[str, Any]:
-        return self._list(Noun.QUOTA, request)
-
-    def describe_cluster_scheduler_config(self, **request: Any) -> dict[str, Any]:
-        return self._describe(Noun.POLICY, request)
-
-    def describe_compute_quota(self, **request: Any) -> dict[str, Any]:
-        return self._describe(Noun.QUOTA, request)
-
-    def create_cluster_scheduler_config(self, **request: Any) -> dict[str, Any]:
-        return self._create(Noun.POLICY, request)
-
-    def create_compute_quota(self, **request: Any) -> dict[str, Any]:
-        return self._create(Noun.QUOTA, request)
-
-    def update_cluster_scheduler_config(self, **request: Any) -> dict[str, Any]:
-        return self._update(Noun.POLICY, request)
-
-    def update_compute_quota(self, **request: Any) -> dict[str, Any]:
-        return self._update(Noun.QUOTA, request)
-
-    def delete_cluster_scheduler_config(self, **request: Any) -> dict[str, Any]:
-        return self._delete(Noun.POLICY, request)
-
-    def delete_compute_quota(self, **request: Any) -> dict[str, Any]:
-        return self._delete(Noun.QUOTA, request)
+    def _called(self, noun: Noun, verb: str, **request: Any) -> dict[str, Any]:
+        what = f"{verb.capitalize()}{noun}"
+        effect = partial(getattr(self, f"_{verb}"), noun, what, request)
+        answer: dict[str, Any] = self.world.call(
+            "sagemaker", f"{what}s" if verb == "list" else what, effect
+        )
+        return answer
 
     def kubectl(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
         """Do what kubectl would: list Kueue's deployment."""
@@ -156,87 +141,66 @@ class GovernanceService:
         }
         return json.dumps({"kind": "List", "items": [item]})
 
+    @called("eks", "DescribeCluster")
     def describe_eks(self, *, name: str) -> dict[str, Any]:
-        cluster = {"name": name, "status": "ACTIVE", "endpoint": "https://x", "arn": "arn"}
-        return self.world.call("eks", "DescribeCluster", lambda: {"cluster": cluster})
+        return {
+            "cluster": {"name": name, "status": "ACTIVE", "endpoint": "https://x", "arn": "arn"}
+        }
 
-    def _list(self, noun: Noun, request: Mapping[str, Any]) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            assert request["ClusterArn"] == CLUSTER_ARN
-            at = self.world.now - self.world.lag(self.world.faults.describe_lag)
-            found = [(key, past.read(at)) for key, past in self.objects.items()]
-            shown = [
-                {f"{noun}Id": key, "Name": state["Name"], "Status": state["Status"]}
-                for key, state in found
-                if state is not None and state["noun"] is noun and self.has_cluster
-            ]
-            return {f"{noun}Summaries": shown}
+    def _list(self, noun: Noun, _what: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        assert request["ClusterArn"] == CLUSTER_ARN
+        at = self.world.now - self.world.lag(self.world.faults.describe_lag)
+        found = [(key, past.read(at)) for key, past in self.objects.items()]
+        shown = [
+            {f"{noun}Id": key, "Name": state["Name"], "Status": state["Status"]}
+            for key, state in found
+            if state is not None and state["noun"] is noun and self.has_cluster
+        ]
+        return {f"{noun}Summaries": shown}
 
-        return self.world.call("sagemaker", f"List{noun}s", effect)
+    def _describe(self, noun: Noun, what: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        at = self.world.now - self.world.lag(self.world.faults.describe_lag)
+        state = self.objects[request[f"{noun}Id"]].read(at)
+        if state is None or not self.has_cluster:
+            raise client_error("ResourceNotFound", what, "not found")
+        return dict(state)
 
-    def _describe(self, noun: Noun, request: Mapping[str, Any]) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            at = self.world.now - self.world.lag(self.world.faults.describe_lag)
-            state = self.objects[request[f"{noun}Id"]].read(at)
-            if state is None or not self.has_cluster:
-                raise client_error("ResourceNotFound", f"Describe{noun}", "not found")
-            return dict(state)
+    def _create(self, noun: Noun, what: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        if not self.has_cluster:
+            raise client_error("ResourceNotFound", what, "no such cluster")
+        for state in self.truth:
+            team = state.get("ComputeQuotaTarget", {}).get("TeamName")
+            of_team = team == request.get("ComputeQuotaTarget", {}).get("TeamName")
+            if state["noun"] is noun and (state["Name"] == request["Name"] or of_team):
+                raise client_error("ConflictException", what, f"{state['Name']} exists")
+        self._tell(what, {**request, "noun": noun})
+        identifier = self.put(noun, request, status="Creating")
+        self.world.after(self.conduct.change_seconds, lambda: self._settle(identifier, "Created"))
+        return {f"{noun}Id": identifier}
 
-        return self.world.call("sagemaker", f"Describe{noun}", effect)
+    def _update(self, noun: Noun, what: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        identifier = request[f"{noun}Id"]
+        state = self._there(noun, identifier, what)
+        if request["TargetVersion"] != state[f"{noun}Version"] or state["Status"] in _AT_WORK:
+            raise client_error("ConflictException", what, f"{state['Status']}, other version")
+        self._tell(what, {**state, **request})
+        version = state[f"{noun}Version"] + 1
+        changed = {key: value for key, value in request.items() if key != "TargetVersion"}
+        self._put(identifier, {**state, **changed, f"{noun}Version": version}, status="Updating")
+        self.world.after(self.conduct.change_seconds, lambda: self._settle(identifier, "Updated"))
+        return {f"{noun}Version": version}
 
-    def _create(self, noun: Noun, request: Mapping[str, Any]) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            what = f"Create{noun}"
-            if not self.has_cluster:
-                raise client_error("ResourceNotFound", what, "no such cluster")
-            for state in self.truth:
-                team = state.get("ComputeQuotaTarget", {}).get("TeamName")
-                of_team = team == request.get("ComputeQuotaTarget", {}).get("TeamName")
-                if state["noun"] is noun and (state["Name"] == request["Name"] or of_team):
-                    raise client_error("ConflictException", what, f"{state['Name']} exists")
-            self._tell(what, {**request, "noun": noun})
-            identifier = self.put(noun, request, status="Creating")
-            self.world.after(
-                self.conduct.change_seconds, lambda: self._settle(identifier, "Created")
-            )
-            return {f"{noun}Id": identifier}
-
-        return self.world.call("sagemaker", f"Create{noun}", effect)
-
-    def _update(self, noun: Noun, request: Mapping[str, Any]) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            what, identifier = f"Update{noun}", request[f"{noun}Id"]
-            state = self._there(noun, identifier, what)
-            if request["TargetVersion"] != state[f"{noun}Version"] or state["Status"] in _AT_WORK:
-                raise client_error("ConflictException", what, f"{state['Status']}, other version")
-            self._tell(what, {**state, **request})
-            changed = {key: value for key, value in request.items() if key != "TargetVersion"}
-            self._put(
-                identifier,
-                {**state, **changed, f"{noun}Version": state[f"{noun}Version"] + 1},
-                status="Updating",
-            )
-            self.world.after(
-                self.conduct.change_seconds, lambda: self._settle(identifier, "Updated")
-            )
-            return {f"{noun}Version": state[f"{noun}Version"] + 1}
-
-        return self.world.call("sagemaker", f"Update{noun}", effect)
-
-    def _delete(self, noun: Noun, request: Mapping[str, Any]) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            what, identifier = f"Delete{noun}", request[f"{noun}Id"]
-            state = self._there(noun, identifier, what)
-            if state["Status"] == "Deleting":
-                return {}
-            if state["Status"] in _AT_WORK and self.conduct.refuses_at_work:
-                raise client_error("ConflictException", what, f"it is {state['Status']}")
-            self._tell(what, state)
-            self._put(identifier, state, status="Deleting")
-            self.world.after(self.conduct.delete_seconds, lambda: self._gone(identifier))
+    def _delete(self, noun: Noun, what: str, request: Mapping[str, Any]) -> dict[str, Any]:
+        identifier = request[f"{noun}Id"]
+        state = self._there(noun, identifier, what)
+        if state["Status"] == "Deleting":
             return {}
-
-        return self.world.call("sagemaker", f"Delete{noun}", effect)
+        if state["Status"] in _AT_WORK and self.conduct.refuses_at_work:
+            raise client_error("ConflictException", what, f"it is {state['Status']}")
+        self._tell(what, state)
+        self._put(identifier, state, status="Deleting")
+        self.world.after(self.conduct.delete_seconds, lambda: self._gone(identifier))
+        return {}
 
     def _there(self, noun: Noun, identifier: str, what: str) -> State:
         state: State | None = self.objects[identifier].read(self.world.now)

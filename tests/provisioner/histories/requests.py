@@ -1,6 +1,6 @@
 """What CloudFormation asks for: operations of a stack, and the requests that they lead to."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ class Request:
         kills: How often its runs were killed.
         faults: How many of its calls went wrong.
         siblings: All requests of the stack.
+        done: Told of the answer, if CloudFormation waits for it.
     """
 
     number: int
@@ -40,6 +41,9 @@ class Request:
     kills: int = 0
     faults: int = 0
     siblings: "list[Request]" = field(default_factory=list, repr=False, compare=False)
+    done: "Callable[[Request], None]" = field(
+        default=lambda _request: None, repr=False, compare=False
+    )
 
     @property
     def name(self) -> str:

@@ -22,7 +22,7 @@ from tests.provisioner.histories.clusters import (
     Conduct,
     Group,
 )
-from tests.provisioner.histories.world import STARTS_AT, Past, World, client_error
+from tests.provisioner.histories.world import STARTS_AT, Past, World, called, client_error
 
 _ACCOUNT = "arn:aws:sagemaker:us-west-2:111122223333:cluster"
 _SPEC_ONLY = frozenset({"InstanceCount", "MinInstanceCount", "ImageId", "ImageReleaseVersion"})
@@ -53,77 +53,56 @@ class SageMaker:
 
     # What boto3's client has.
 
+    @called("sagemaker")
     def describe_cluster(self, *, ClusterName: str) -> dict[str, Any]:
-        return self.world.call("sagemaker", "DescribeCluster", lambda: self._described(ClusterName))
+        at = self.world.now - self.world.lag(self.world.faults.describe_lag)
+        at = max(at, self.described_at.get(ClusterName, 0.0))
+        past = self.shown.get(ClusterName)
+        described = past.read(at) if past else None
+        if described is None:
+            raise _not_found("DescribeCluster", ClusterName)
+        self.described_at[ClusterName] = at  # what was shown is not taken back
+        found: dict[str, Any] = described
+        return found
 
+    @called("sagemaker")
     def list_tags(self, *, ResourceArn: str) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            at = self.world.now - self.world.lag(self.world.faults.tags_lag)
-            for cluster in self.clusters.values():
-                if cluster.arn == ResourceArn:
-                    tags = cluster.tags.read(at) or {}
-                    return {"Tags": [{"Key": key, "Value": tags[key]} for key in tags]}
-            raise _not_found("ListTags", ResourceArn)
+        at = self.world.now - self.world.lag(self.world.faults.tags_lag)
+        tags = self._by_arn("ListTags", ResourceArn).tags.read(at) or {}
+        return {"Tags": [{"Key": key, "Value": tags[key]} for key in tags]}
 
-        return self.world.call("sagemaker", "ListTags", effect)
-
-    def create_cluster(self, **request: Any) -> dict[str, Any]:
-        return self.world.call("sagemaker", "CreateCluster", lambda: self._create(request))
-
-    def update_cluster(self, **request: Any) -> dict[str, Any]:
-        return self.world.call("sagemaker", "UpdateCluster", lambda: self._update(request))
-
-    def update_cluster_software(self, **request: Any) -> dict[str, Any]:
-        return self.world.call("sagemaker", "UpdateClusterSoftware", lambda: self._patch(request))
-
-    def delete_cluster(self, *, ClusterName: str) -> dict[str, Any]:
-        return self.world.call("sagemaker", "DeleteCluster", lambda: self._delete(ClusterName))
-
+    @called("sagemaker")
     def add_tags(self, *, ResourceArn: str, Tags: Sequence[Mapping[str, str]]) -> dict[str, Any]:
         added = {tag["Key"]: tag["Value"] for tag in Tags}
-        return self.world.call(
-            "sagemaker", "AddTags", lambda: self._tag("AddTags", ResourceArn, added, ())
-        )
+        return self._tag("AddTags", ResourceArn, added, ())
 
+    @called("sagemaker")
     def delete_tags(self, *, ResourceArn: str, TagKeys: Sequence[str]) -> dict[str, Any]:
-        return self.world.call(
-            "sagemaker", "DeleteTags", lambda: self._tag("DeleteTags", ResourceArn, {}, TagKeys)
-        )
+        return self._tag("DeleteTags", ResourceArn, {}, TagKeys)
 
-    def list_cluster_nodes(self, *, ClusterName: str, **_paging: object) -> dict[str, Any]:
-        return self.world.call("sagemaker", "ListClusterNodes", lambda: self._nodes(ClusterName))
-
+    @called("sagemaker")
     def list_cluster_events(self, *, ClusterName: str, **request: Any) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            since = request.get("EventTimeAfter", 0.0)
-            events = self._present("ListClusterEvents", ClusterName).events
-            return {"Events": [one for one in reversed(events) if one["At"] >= since]}
+        since = request.get("EventTimeAfter", 0.0)
+        events = self._present("ListClusterEvents", ClusterName).events
+        return {"Events": [one for one in reversed(events) if one["At"] >= since]}
 
-        return self.world.call("sagemaker", "ListClusterEvents", effect)
-
+    @called("sagemaker")
     def describe_cluster_event(self, *, ClusterName: str, EventId: str) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            events = self._present("DescribeClusterEvent", ClusterName).events
-            message = f"We currently do not have sufficient capacity. ({EventId})"
-            metadata = {"InstanceGroupScaling": {"FailureMessage": message}}
-            if any(one["EventId"] == EventId and not one["InstanceGroupName"] for one in events):
-                message = "The accounting database did not accept the credentials."
-                metadata = {"DatabaseConfiguration": {"FailureMessage": message}}
-            return {"EventDetails": {"EventDetails": {"EventMetadata": metadata}}}
+        events = self._present("DescribeClusterEvent", ClusterName).events
+        message = f"We currently do not have sufficient capacity. ({EventId})"
+        metadata = {"InstanceGroupScaling": {"FailureMessage": message}}
+        if any(one["EventId"] == EventId and not one["InstanceGroupName"] for one in events):
+            message = "The accounting database did not accept the credentials."
+            metadata = {"DatabaseConfiguration": {"FailureMessage": message}}
+        return {"EventDetails": {"EventDetails": {"EventMetadata": metadata}}}
 
-        return self.world.call("sagemaker", "DescribeClusterEvent", effect)
-
+    @called("sagemaker")
     def list_compute_quotas(self, **_request: object) -> dict[str, Any]:
-        return self.world.call(
-            "sagemaker", "ListComputeQuotas", lambda: {"ComputeQuotaSummaries": []}
-        )
+        return {"ComputeQuotaSummaries": []}
 
+    @called("sagemaker")
     def list_cluster_scheduler_configs(self, **_request: object) -> dict[str, Any]:
-        return self.world.call(
-            "sagemaker",
-            "ListClusterSchedulerConfigs",
-            lambda: {"ClusterSchedulerConfigSummaries": []},
-        )
+        return {"ClusterSchedulerConfigSummaries": []}
 
     # What an operator does by hand; a cluster that is busy refuses it.
 
@@ -161,21 +140,16 @@ class SageMaker:
 
     # What it does.
 
-    def _described(self, name: str) -> dict[str, Any]:
-        at = self.world.now - self.world.lag(self.world.faults.describe_lag)
-        at = max(at, self.described_at.get(name, 0.0))
-        past = self.shown.get(name)
-        described = past.read(at) if past else None
-        if described is None:
-            raise _not_found("DescribeCluster", name)
-        self.described_at[name] = at  # what was shown is not taken back
-        found: dict[str, Any] = described
-        return found
-
     def _present(self, operation: str, name: str) -> Cluster:
         if name not in self.clusters:
             raise _not_found(operation, name)
         return self.clusters[name]
+
+    def _by_arn(self, operation: str, arn: str) -> Cluster:
+        for cluster in self.clusters.values():
+            if cluster.arn == arn:
+                return cluster
+        raise _not_found(operation, arn)
 
     def _tell(self, operation: str, cluster: Cluster, request: Mapping[str, Any]) -> object:
         """Tell of a call that is going to change a cluster, and return whose it is."""
@@ -225,7 +199,8 @@ class SageMaker:
     def _busy(self, cluster: Cluster, status: str, *, by: object = SERVICE) -> None:
         cluster.status, cluster.busy_for = status, by
 
-    def _create(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    @called("sagemaker")
+    def create_cluster(self, **request: Any) -> dict[str, Any]:
         name = request["ClusterName"]
         if name in self.clusters:
             raise client_error("ResourceInUse", "CreateCluster", f"Cluster {name} already exists")
@@ -284,7 +259,8 @@ class SageMaker:
     def _who(self) -> str:
         return self.world.invocation.who
 
-    def _update(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    @called("sagemaker")
+    def update_cluster(self, **request: Any) -> dict[str, Any]:
         cluster = self._settled("UpdateCluster", request["ClusterName"])
         specs, removed = (
             request.get("InstanceGroups", ()),
@@ -505,7 +481,8 @@ class SageMaker:
         elif group.current < group.target:
             self._report(cluster, name)
 
-    def _patch(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    @called("sagemaker")
+    def update_cluster_software(self, **request: Any) -> dict[str, Any]:
         operation = "UpdateClusterSoftware"
         cluster = self._settled(operation, request["ClusterName"])
         named = {one["InstanceGroupName"]: one for one in request["InstanceGroups"]}
@@ -562,10 +539,11 @@ class SageMaker:
             self._back_in_service(cluster)
         self._changed(cluster)
 
-    def _delete(self, name: str) -> dict[str, Any]:
-        cluster = self._settled("DeleteCluster", name)
-        self._tell("DeleteCluster", cluster, {"ClusterName": name})
-        self.world.note(self._who(), "DeleteCluster %s", name)
+    @called("sagemaker")
+    def delete_cluster(self, *, ClusterName: str) -> dict[str, Any]:
+        cluster = self._settled("DeleteCluster", ClusterName)
+        self._tell("DeleteCluster", cluster, {"ClusterName": ClusterName})
+        self.world.note(self._who(), "DeleteCluster %s", ClusterName)
         self._begin_deletion(cluster)
         return {"ClusterArn": cluster.arn}
 
@@ -582,21 +560,19 @@ class SageMaker:
     def _tag(
         self, operation: str, arn: str, added: Mapping[str, str], removed: Sequence[str]
     ) -> dict[str, Any]:
-        for cluster in self.clusters.values():
-            if cluster.arn != arn:
-                continue
-            if self.conduct.refuses_tags and cluster.status not in {"InService", "Failed"}:
-                raise client_error("ConflictException", operation, "The cluster is being updated")
-            self._tell(operation, cluster, added)
-            tags = {**cluster.true_tags(), **added}
-            for key in removed:
-                tags.pop(key, None)
-            cluster.tags.put(self.world.now, tags)
-            return {}
-        raise _not_found(operation, arn)
+        cluster = self._by_arn(operation, arn)
+        if self.conduct.refuses_tags and cluster.status not in {"InService", "Failed"}:
+            raise client_error("ConflictException", operation, "The cluster is being updated")
+        self._tell(operation, cluster, added)
+        tags = {**cluster.true_tags(), **added}
+        for key in removed:
+            tags.pop(key, None)
+        cluster.tags.put(self.world.now, tags)
+        return {}
 
-    def _nodes(self, name: str) -> dict[str, Any]:
-        cluster = self._present("ListClusterNodes", name)
+    @called("sagemaker")
+    def list_cluster_nodes(self, *, ClusterName: str, **_paging: object) -> dict[str, Any]:
+        cluster = self._present("ListClusterNodes", ClusterName)
         nodes = [
             {
                 "InstanceGroupName": key,

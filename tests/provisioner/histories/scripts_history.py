@@ -6,14 +6,13 @@ S3 shows each write at once; it may ask for fewer calls, and an answer may break
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from random import Random
 from typing import Any
-from urllib.parse import parse_qsl
 
-from botocore.exceptions import ClientError, ResponseStreamingError
+from botocore.exceptions import ResponseStreamingError
 
 from hyperpod_shared.content import content_digest
 from tests.provisioner.histories.cloudformation import Stack
@@ -24,12 +23,8 @@ from tests.provisioner.histories.world import World
 
 _BUCKET = "sagemaker-b"
 _PATHS = ("on_create.sh", "on_create_main.sh", "utils/mount.sh", "observability.py")
-_A_PAGE = 2
-_ACCOUNT = "111122223333"
-_PLACE = {"Bucket": _BUCKET, "ExpectedBucketOwner": _ACCOUNT}
-_Version = tuple[str, str, bytes | None]
 # What a user deleted before: it can be restored, as long as its versions are there.
-_THEIRS: list[_Version] = [("on_create.sh", "theirs", b"#!"), ("on_create.sh", "marker", None)]
+_THEIRS = [Version("on_create.sh", "theirs", b"#!"), Version("on_create.sh", "marker", None)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,85 +66,49 @@ class ScriptsConduct:
 
 
 @dataclass(kw_only=True)
-class S3:
+class S3(FakeS3):
     """The destination bucket, and assets by version."""
 
     world: World
     conduct: ScriptsConduct
     watch: Watch = field(init=False)
-    versions: list[_Version] = field(default_factory=list)
-    tags: dict[str, dict[str, str]] = field(default_factory=dict)
-    made: int = 0
     reads: int = 0
 
+    @called("s3")
     def get_object(self, *, Bucket: str, Key: str, ExpectedBucketOwner: str) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            assert (Bucket, ExpectedBucketOwner) == ("assets", _ACCOUNT)
-            content = bytearray(_asset(Key.removesuffix(".zip")))
-            if self.conduct.corrupt and not self.world.calm:
-                content[45] ^= 255
-            breaks = self.reads in self.conduct.broken_streams
-            self.reads += 1
-            return {"Body": _Broken() if breaks else io.BytesIO(bytes(content))}
+        assert (Bucket, ExpectedBucketOwner) == ("assets", self.account)
+        content = bytearray(_asset(Key.removesuffix(".zip")))
+        if self.conduct.corrupt and not self.world.calm:
+            content[45] ^= 255
+        breaks = self.reads in self.conduct.broken_streams
+        self.reads += 1
+        return {"Body": _Broken() if breaks else io.BytesIO(bytes(content))}
 
-        return self.world.call("s3", "GetObject", effect)
+    @called("s3")
+    def get_object_tagging(self, **request: Any) -> dict[str, Any]:
+        return super().get_object_tagging(**request)
 
-    def get_object_tagging(self, *, VersionId: str, **_place: str) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            if VersionId not in {version for _, version, _ in self.versions}:
-                response: Any = {"Error": {"Code": "NoSuchVersion", "Message": "gone"}}
-                raise ClientError(response, "GetObjectTagging")
-            tags = self.tags.get(VersionId, {})
-            return {"TagSet": [{"Key": key, "Value": value} for key, value in tags.items()]}
+    @called("s3")
+    def put_object(self, **request: Any) -> dict[str, Any]:
+        self._tell("PutObject", request["Key"])
+        return super().put_object(**request)
 
-        return self.world.call("s3", "GetObjectTagging", effect)
-
-    def put_object(
-        self, *, Key: str, Body: bytes, ContentType: str, Tagging: str = "", **place: str
-    ) -> dict[str, Any]:
-        assert (place, bool(ContentType)) == (_PLACE, True)
-        return self.world.call("s3", "PutObject", lambda: self._put(Key, Body, Tagging))
-
+    @called("s3")
     def list_object_versions(self, **request: Any) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            found = [one for one in self.versions if one[0].startswith(request["Prefix"])]
-            start = int(request.get("VersionIdMarker", 0))
-            page = found[start : start + _A_PAGE]
-            latest = {key: version for key, version, _ in self.versions}
-            return {
-                "Versions": [_listed(one, latest) for one in page if one[2] is not None],
-                "DeleteMarkers": [_listed(one, latest) for one in page if one[2] is None],
-                "IsTruncated": start + _A_PAGE < len(found),
-                "NextKeyMarker": request["Prefix"],
-                "NextVersionIdMarker": str(start + _A_PAGE),
-            }
+        return super().list_object_versions(**request)
 
-        return self.world.call("s3", "ListObjectVersions", effect)
-
+    @called("s3")
     def delete_objects(self, *, Delete: Mapping[str, Any], **place: str) -> dict[str, Any]:
-        assert place == _PLACE
-        return self.world.call("s3", "DeleteObjects", lambda: self._delete(Delete["Objects"]))
+        self._tell("DeleteObjects", ", ".join(sorted({one["Key"] for one in Delete["Objects"]})))
+        return super().delete_objects(Delete=Delete, **place)
+
+    @property
+    def versions(self) -> list[Version]:
+        return self.buckets[_BUCKET]
 
     def newest(self) -> dict[str, bytes]:
-        texts: dict[str, bytes] = {}
-        for key, _, body in self.versions:
-            texts.pop(key, None)
-            if body is not None:
-                texts[key] = body
-        return texts
-
-    def _put(self, key: str, body: bytes, tagging: str) -> dict[str, Any]:
-        self._tell("PutObject", key)
-        self.made += 1
-        self.versions.append((key, f"v{self.made}", body))
-        self.tags[f"v{self.made}"] = dict(parse_qsl(tagging))
-        return {}
-
-    def _delete(self, objects: Sequence[Mapping[str, str]]) -> dict[str, Any]:
-        gone = {(one["Key"], one["VersionId"]) for one in objects}
-        self._tell("DeleteObjects", ", ".join(sorted({key for key, _ in gone})))
-        self.versions = [one for one in self.versions if (one[0], one[1]) not in gone]
-        return {}
+        bodies = {one.key: one.body for one in self.versions}
+        return {key: body for key, body in bodies.items() if body is not None}
 
     def _tell(self, operation: str, keys: str) -> None:
         invocation = self.world.invocation
@@ -170,7 +129,7 @@ class ScriptsWatch(Watch):
         """Look whether the scripts are gone, with all versions."""
         template: ScriptsTemplate = request.wanted
         theirs = _THEIRS if template.bucket_owner == "user" else []
-        if [one for one in self.s3.versions if one[0] in template.paths] != theirs:
+        if [one for one in self.s3.versions if one.key in template.paths] != theirs:
             self.violated(NOT_TRUE, "a deletion is a success, and scripts are there")
 
     def healed(self, stack: Stack, template: ScriptsTemplate) -> None:
@@ -197,8 +156,8 @@ class ScriptsSubject(Subject):
 
     def __init__(self, plan: Plan, world: World) -> None:
         self._s3 = s3 = S3(world=world, conduct=replace(plan.conduct))
-        if plan.operations[0].template.bucket_owner == "user":
-            s3.versions += _THEIRS
+        is_theirs = plan.operations[0].template.bucket_owner == "user"
+        s3.buckets[_BUCKET] = [*_THEIRS] if is_theirs else []
         self.watch = s3.watch = ScriptsWatch(world=world, s3=s3)
         self.services: Mapping[str, Any] = {"s3": s3}
 
@@ -221,11 +180,6 @@ def _asset(version: str) -> bytes:
 
 def _text(path: str, version: int) -> bytes:
     return f"# {path} {version}".encode()
-
-
-def _listed(version: _Version, latest: Mapping[str, str]) -> dict[str, Any]:
-    key, identifier, _ = version
-    return {"Key": key, "VersionId": identifier, "IsLatest": latest[key] == identifier}
 
 
 def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Operation, ...]:

@@ -22,7 +22,7 @@ from tests.provisioner.histories.helm_store import UNREACHABLE
 from tests.provisioner.histories.history import Plan, Subject
 from tests.provisioner.histories.invariants import NOT_ASKED, NOT_UNDONE, Watch
 from tests.provisioner.histories.requests import Operation, Request
-from tests.provisioner.histories.world import Past, World, client_error
+from tests.provisioner.histories.world import Past, World, called, client_error
 
 MODE, FILE_SYSTEM, DELETION = (
     "EksAuthenticationMode",
@@ -95,46 +95,40 @@ class Services:
         if self.conduct.by_hand_at:
             self.world.after(self.conduct.by_hand_at, lambda: self._change_to("API"))
 
+    @called("eks")
     def describe_cluster(self, *, name: str) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            at = self.world.now - self.world.lag(self.world.faults.describe_lag)
-            return {
-                "cluster": {
-                    "name": name,
-                    "arn": _ARN,
-                    "status": "UPDATING" if self.busy.read(at) else "ACTIVE",
-                    "endpoint": "https://x",
-                    "accessConfig": {"authenticationMode": self.mode.read(at)},
-                }
+        at = self.world.now - self.world.lag(self.world.faults.describe_lag)
+        return {
+            "cluster": {
+                "name": name,
+                "arn": _ARN,
+                "status": "UPDATING" if self.busy.read(at) else "ACTIVE",
+                "endpoint": "https://x",
+                "accessConfig": {"authenticationMode": self.mode.read(at)},
             }
+        }
 
-        return self.world.call("eks", "DescribeCluster", effect)
-
+    @called("eks")
     def update_cluster_config(self, *, name: str, accessConfig: Mapping[str, str]) -> Any:  # noqa: ANN401
-        def effect() -> dict[str, Any]:
-            what = "UpdateClusterConfig"
-            mode, wanted = self.mode.read(self.world.now), accessConfig["authenticationMode"]
-            if self.busy.read(self.world.now):
-                raise client_error("ResourceInUseException", what, f"{name} has an update")
-            if mode in _WITH_ENTRIES:
-                message = f"Unsupported authentication mode update from {mode} to {wanted}"
-                raise client_error("InvalidParameterException", what, message)
-            invocation = self.world.invocation
-            self.world.note(invocation.who, "%s %s", what, wanted)
-            self.watch.is_over(invocation.request, invocation.begun_at, what=what)
-            self._change_to(wanted)
-            return {}
+        what = "UpdateClusterConfig"
+        mode, wanted = self.mode.read(self.world.now), accessConfig["authenticationMode"]
+        if self.busy.read(self.world.now):
+            raise client_error("ResourceInUseException", what, f"{name} has an update")
+        if mode in _WITH_ENTRIES:
+            message = f"Unsupported authentication mode update from {mode} to {wanted}"
+            raise client_error("InvalidParameterException", what, message)
+        invocation = self.world.invocation
+        self.world.note(invocation.who, "%s %s", what, wanted)
+        self.watch.is_over(invocation.request, invocation.begun_at, what=what)
+        self._change_to(wanted)
+        return {}
 
-        return self.world.call("eks", "UpdateClusterConfig", effect)
-
+    @called("fsx")
     def describe_file_systems(self, *, FileSystemIds: Sequence[str]) -> dict[str, Any]:
-        def effect() -> dict[str, Any]:
-            at = self.world.elapsed - self.world.lag(self.world.faults.describe_lag)
-            if at < self.conduct.made_at:
-                raise client_error("FileSystemNotFound", "DescribeFileSystems", FileSystemIds[0])
-            return {"FileSystems": [self.file_system(at)]}
-
-        return self.world.call("fsx", "DescribeFileSystems", effect)
+        at = self.world.elapsed - self.world.lag(self.world.faults.describe_lag)
+        if at < self.conduct.made_at:
+            raise client_error("FileSystemNotFound", "DescribeFileSystems", FileSystemIds[0])
+        return {"FileSystems": [self.file_system(at)]}
 
     def file_system(self, at: float) -> dict[str, Any]:
         conduct = self.conduct

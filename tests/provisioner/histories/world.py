@@ -9,11 +9,14 @@ import heapq
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import wraps
 from random import Random
 from typing import Any, TypeVar
 
 from botocore.exceptions import ClientError, ReadTimeoutError
 from greenlet import getcurrent, greenlet
+
+from tests.support.provisioner.fake_s3 import client_error
 
 T = TypeVar("T")
 Row = tuple[float, str, str, tuple[object, ...]]
@@ -270,14 +273,23 @@ class Past:
         return None
 
 
-def client_error(code: str, operation: str, message: str, *, status: int = 400) -> ClientError:
-    return ClientError(
-        {
-            "Error": {"Code": code, "Message": message},
-            "ResponseMetadata": {"HTTPStatusCode": status},  # type: ignore[typeddict-item]
-        },
-        operation,
-    )
+def called(service: str, operation: str = "") -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Let a method of a service, which has its `world`, be called as one of boto3's client.
+
+    The operation is by default as the method's name says.
+    """
+
+    def decorated(effect: Callable[..., T]) -> Callable[..., T]:
+        name = operation or "".join(map(str.capitalize, effect.__name__.split("_")))
+
+        @wraps(effect)
+        def call(self: Any, **request: Any) -> T:  # noqa: ANN401 - any service
+            world: World = self.world
+            return world.call(service, name, lambda: effect(self, **request))
+
+        return call
+
+    return decorated
 
 
 def throttling(operation: str) -> ClientError:
