@@ -17,7 +17,8 @@ from tests.provisioner.histories.clusters import Conduct
 from tests.provisioner.histories.history import ByHand, Plan, Subject
 from tests.provisioner.histories.requests import Operation
 from tests.provisioner.histories.sagemaker import SageMaker
-from tests.provisioner.histories.world import World, client_error
+from tests.provisioner.histories.world import World
+from tests.support.provisioner.fake_s3 import client_error
 
 _OTHER_STACK = "arn:aws:cloudformation:us-west-2:111122223333:stack/other/0d0d0d0d-bb22"
 _QUIET_SECONDS = 400.0

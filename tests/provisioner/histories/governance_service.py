@@ -13,7 +13,8 @@ from botocore.exceptions import ClientError, HTTPClientError
 from hyperpod_shared.governance import KUEUE_DEPLOYMENT, Noun
 from provisioner.kubernetes.failures import CommandFailedError
 from tests.provisioner.histories.helm_store import UNREACHABLE
-from tests.provisioner.histories.world import Invocation, Past, World, called, client_error
+from tests.provisioner.histories.world import Invocation, Past, World, called
+from tests.support.provisioner.fake_s3 import client_error
 
 CLUSTER_ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijkl"
 TOO_MANY = 99

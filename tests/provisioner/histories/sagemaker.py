@@ -22,7 +22,8 @@ from tests.provisioner.histories.clusters import (
     Conduct,
     Group,
 )
-from tests.provisioner.histories.world import STARTS_AT, Past, World, called, client_error
+from tests.provisioner.histories.world import STARTS_AT, Past, World, called
+from tests.support.provisioner.fake_s3 import client_error
 
 _ACCOUNT = "arn:aws:sagemaker:us-west-2:111122223333:cluster"
 _SPEC_ONLY = frozenset({"InstanceCount", "MinInstanceCount", "ImageId", "ImageReleaseVersion"})

@@ -19,7 +19,8 @@ from tests.provisioner.histories.cloudformation import Stack
 from tests.provisioner.histories.history import Plan, Subject
 from tests.provisioner.histories.invariants import NOT_TRUE, NOT_UNDONE, Watch
 from tests.provisioner.histories.requests import Operation, Request
-from tests.provisioner.histories.world import World
+from tests.provisioner.histories.world import World, called
+from tests.support.provisioner.fake_s3 import FakeS3, Version
 
 _BUCKET = "sagemaker-b"
 _PATHS = ("on_create.sh", "on_create_main.sh", "utils/mount.sh", "observability.py")

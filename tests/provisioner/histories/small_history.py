@@ -22,7 +22,8 @@ from tests.provisioner.histories.helm_store import UNREACHABLE
 from tests.provisioner.histories.history import Plan, Subject
 from tests.provisioner.histories.invariants import NOT_ASKED, NOT_UNDONE, Watch
 from tests.provisioner.histories.requests import Operation, Request
-from tests.provisioner.histories.world import Past, World, called, client_error
+from tests.provisioner.histories.world import Past, World, called
+from tests.support.provisioner.fake_s3 import client_error
 
 MODE, FILE_SYSTEM, DELETION = (
     "EksAuthenticationMode",
