@@ -231,7 +231,11 @@ class _Losses:
     def found(self, releases: Sequence[ReleaseId]) -> list[UserObject]:
         """Return what users would lose, or could not delete, without the nodes and the releases."""
         kubectl = self.commands.kubectl(timeout_seconds=self.read_seconds)
-        found = {*running_jobs(kubectl), *provisioned_claims(kubectl), *served_objects(kubectl)}
+        found = {
+            *jobs_among(kubectl.table(["pods"], _POD_COLUMNS)),
+            *claims_among(kubectl.table(["persistentvolumes"], _VOLUME_COLUMNS)),
+            *_served_objects(kubectl),
+        }
         for release in releases:
             deleted = deleted_containers(*changed_containers(kubectl, self._manifest(release), ""))
             found.update(user_objects(kubectl, deleted, release=release))
@@ -253,11 +257,6 @@ class _Losses:
         return self.commands.helm(arguments, timeout_seconds=self.read_seconds)
 
 
-def running_jobs(kubectl: Kubectl) -> list[UserObject]:
-    """Return what runs to an end, by its controller, or the pod that has none."""
-    return sorted(set(jobs_among(kubectl.table(["pods"], _POD_COLUMNS))))
-
-
 def jobs_among(pods: Iterable[tuple[str, ...]]) -> Iterator[UserObject]:
     """Yield the job that each pod is of; nothing for a pod that is of none or does not run."""
     for namespace, name, deleted, node, account, phase, kind, controller in pods:
@@ -266,22 +265,13 @@ def jobs_among(pods: Iterable[tuple[str, ...]]) -> Iterator[UserObject]:
             yield UserObject(kind or "Pod", namespace, controller or name)
 
 
-def served_objects(kubectl: Kubectl) -> list[UserObject]:
-    """Return the Workspaces and endpoints, of the kinds that the cluster knows."""
+def _served_objects(kubectl: Kubectl) -> Iterator[UserObject]:
+    """Yield the Workspaces and endpoints, of the kinds that the cluster knows."""
     known = {name for (name,) in kubectl.table(["customresourcedefinitions"], (".metadata.name",))}
-    return sorted(
-        UserObject(kind, namespace, name)
-        for definition, kind in _OF_OPERATORS.items()
-        if definition in known
-        for namespace, name in kubectl.table(
-            [definition], (".metadata.namespace", ".metadata.name")
-        )
-    )
-
-
-def provisioned_claims(kubectl: Kubectl) -> list[UserObject]:
-    """Return the claims that have file systems of their own."""
-    return sorted(set(claims_among(kubectl.table(["persistentvolumes"], _VOLUME_COLUMNS))))
+    columns = (".metadata.namespace", ".metadata.name")
+    for definition, kind in _OF_OPERATORS.items():
+        if definition in known:
+            yield from (UserObject(kind, *row) for row in kubectl.table([definition], columns))
 
 
 def claims_among(volumes: Iterable[tuple[str, ...]]) -> Iterator[UserObject]:

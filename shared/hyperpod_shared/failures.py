@@ -15,7 +15,6 @@ from hyperpod_shared.clusters import (
     log_stream,
 )
 
-_WORDS = re.IGNORECASE | re.DOTALL
 _LOG_STREAM = re.compile(r"LifecycleConfig/(?P<group>[\w-]+)/i-\w+")
 # What HyperPod says around the error of an instance, and of the log that the next step names.
 _AROUND = re.compile(
@@ -27,7 +26,7 @@ _LOGS = re.compile(r"\s*To view lifecycle script logs, visit log group [^.]* log
 _INSTANCE = re.compile(r"\bi-[0-9a-f]{8,17}\b")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Cause:
     """One kind of failure.
 
@@ -36,8 +35,12 @@ class Cause:
     """
 
     name: str
-    signs: re.Pattern[str]
+    signs: str
     next_step: str
+
+    def fits(self, text: str) -> bool:
+        """Say whether a message of AWS speaks of it."""
+        return re.search(self.signs, text, re.IGNORECASE | re.DOTALL) is not None
 
     @property
     def is_of_nodes(self) -> bool:
@@ -45,25 +48,21 @@ class Cause:
         return "{log_group}" in self.next_step
 
 
-def _cause(name: str, signs: str, next_step: str) -> Cause:
-    return Cause(name=name, signs=re.compile(signs, _WORDS), next_step=next_step)
-
-
 _NOT_ALLOWED = r"AccessDenied|not authorized|UnauthorizedOperation"
-LIFECYCLE_SCRIPT = _cause(
+LIFECYCLE_SCRIPT = Cause(
     "lifecycle script",
     # A script that may not be read did not run.
     rf"\A(?!.*({_NOT_ALLOWED})).*(lifecycle.?(script|config)|on_create|LcsExecution)",
     "Read log stream {log_stream} in CloudWatch log group {log_group}, fix the script, then "
     "deploy again.",
 )
-ACCOUNTING = _cause(
+ACCOUNTING = Cause(
     "accounting database",
     r"accounting database|slurmdbd",
     "Check that the controller's subnet reaches the database at its port, and that the secret has "
     "the user name and password of a user who may create the schema; then deploy again.",
 )
-EDITED = _cause(
+EDITED = Cause(
     "slurm.conf",
     DRIFT,
     "Partitions in slurm.conf were edited on the controller, and the strategy managed stops at "
@@ -73,7 +72,7 @@ EDITED = _cause(
 # The first that fits counts, so specific causes come before general ones.
 CAUSES = (
     EDITED,
-    _cause(
+    Cause(
         "provisioning_parameters.json",
         r"provisioning_parameters\.json",
         "Remove that file from the folder of the lifecycle scripts: with it there, HyperPod takes "
@@ -81,73 +80,73 @@ CAUSES = (
     ),
     ACCOUNTING,
     LIFECYCLE_SCRIPT,
-    _cause(
+    Cause(
         "deep health check",
         r"deep.?health.?check",
         "Look for the failed check in CloudWatch log group {log_group}; HyperPod replaces faulty "
         "hardware itself, so wait, or leave deep_health_checks out to go without.",
     ),
-    _cause(
+    Cause(
         "IP addresses",
         r"free addresses|InsufficientFreeAddresses|(not enough|run out of|insufficient).{0,30}"
         r"\bIP\b",
         "Give the nodes a larger subnet: each needs one address for itself and for each pod and "
         "network card.",
     ),
-    _cause(
+    Cause(
         "network interfaces",
         r"network interface.{0,60}(limit|quota)|(limit|quota).{0,60}network interface",
         "Request the quota `Network interfaces per Region` for VPC in Service Quotas, then deploy "
         "again.",
     ),
-    _cause(
+    Cause(
         "quota",
         r"quota|service limit|ResourceLimitExceeded|limit exceeded",
         "Request the quota named above for SageMaker in Service Quotas, then deploy again.",
     ),
-    _cause(
+    Cause(
         "training plan",
         r"training.?plan|reserved.?capacity",
         "Check that the training plan is active, has instances left and is for the zone of the "
         "group's subnet.",
     ),
-    _cause(
+    Cause(
         "capacity",
         r"Insufficient\w*Capacity|(insufficient|sufficient|no|not enough) ([\w.]+ )?capacity|"
         r"capacity (is )?(not available|unavailable)",
         "Wait or try again later, use another Availability Zone, or reserve capacity with a "
         "training plan.",
     ),
-    _cause(
+    Cause(
         "access entry",
         r"access.?entr|authentication mode",
         "Check that the EKS authentication mode is API, and delete an access entry of the "
         "execution role that an earlier cluster left: aws eks delete-access-entry.",
     ),
-    _cause(
+    Cause(
         "execution role",
         r"\bassum(e|ing)\b.{0,80}role|execution role|PassRole",
         "Check that the execution role exists and that sagemaker.amazonaws.com may assume it, then "
         "deploy again.",
     ),
-    _cause(
+    Cause(
         "encryption key",
         r"\bKMS\b|CreateGrant",
         "Check that the key is enabled, in this region, and that its policy lets HyperPod use it.",
     ),
-    _cause(
+    Cause(
         "EFA",
         r"\bEFA\b|security group.{0,80}(itself|self)",
         "Let the nodes' security group send and receive all traffic to and from itself, and keep "
         "them in one zone.",
     ),
-    _cause(
+    Cause(
         "machine image",
         r"\bAMI\b|image.?id|ImageRelease",
         "Check that the AMI exists in this account and region, is not encrypted and has a root "
         "snapshot only.",
     ),
-    _cause(
+    Cause(
         "permission",
         _NOT_ALLOWED,
         "Allow what the message names, then deploy again.",
@@ -155,14 +154,14 @@ CAUSES = (
 )
 UNKNOWN = Cause(
     name="",
-    signs=re.compile(r"(?!)"),
+    signs=r"(?!)",
     next_step="Fix the cause that the message names, then deploy again.",
 )
 
 
 def cause_of(text: str) -> Cause:
     """Return the cause that a message of AWS speaks of, or UNKNOWN."""
-    return next((cause for cause in CAUSES if cause.signs.search(text)), UNKNOWN)
+    return next((cause for cause in CAUSES if cause.fits(text)), UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

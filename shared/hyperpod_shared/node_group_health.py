@@ -19,27 +19,17 @@ _ISSUE = re.compile(
 _FAILED = re.compile(r"\.? ?Launching EC2 instance failed\.?$")
 # It follows from every other one: EKS makes up IDs for instances that were never launched.
 _CONSEQUENCE = "NodeCreationFailure"
-_SIGNS = re.IGNORECASE | re.DOTALL
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class NodeGroupCause(Cause):
     """One kind of failure of node groups.
 
     `once_there` is what to do for a group that exists, of which types, capacity and subnets are
-    fixed, and which EKS goes on with by itself.
+    fixed, and which EKS goes on with by itself; empty where the next step is the same.
     """
 
-    once_there: str
-
-
-def _cause(name: str, signs: str, next_step: str, *, once_there: str = "") -> NodeGroupCause:
-    return NodeGroupCause(
-        name=name,
-        signs=re.compile(signs, _SIGNS),
-        next_step=next_step,
-        once_there=once_there or next_step,
-    )
+    once_there: str = ""
 
 
 # What EC2 Auto Scaling says, which EKS passes on:
@@ -47,25 +37,25 @@ def _cause(name: str, signs: str, next_step: str, *, once_there: str = "") -> No
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_Issue.html
 CAUSES = (
     # https://docs.aws.amazon.com/eks/latest/userguide/managed-node-update-behavior.html
-    _cause(
+    NodeGroupCause(
         "eviction",
         r"PodEvictionFailure",
         "A pod stays on a node that is to go: see by `kubectl get pdb -A` which "
         "PodDisruptionBudget keeps it, end or move that pod, then deploy again.",
     ),
-    _cause(
+    NodeGroupCause(
         "reservation",
         r"ReservationCapacityExceeded|sufficient compatible and available capacity|"
         r"InvalidCapacityReservation",
         "Compare the capacity reservation with the group: its zone, its instance type, and how "
         "many instances it has left. `make preflight` does.",
     ),
-    _cause(
+    NodeGroupCause(
         "Capacity Block",
         r"Capacity Block reservation \S+ is not active",
         "Set desired_size: 0 until the Capacity Block begins.",
     ),
-    _cause(
+    NodeGroupCause(
         "Spot",
         r"UnfulfillableCapacity|no Spot capacity|MaxSpotInstanceCountExceeded",
         "Name more types in instance_types, let the group be in more zones, or take capacity: "
@@ -73,7 +63,7 @@ CAUSES = (
         once_there="Wait: a node joins when EC2 has one. Or list a group of another name, with "
         "more instance_types, more zones or capacity: OnDemand, and remove this one later.",
     ),
-    _cause(
+    NodeGroupCause(
         "capacity",
         r"Insufficient\w*Capacity|sufficient \S+ capacity",
         "Wait and deploy again, set availability_zone_id to another zone, or reserve capacity and "
@@ -81,32 +71,32 @@ CAUSES = (
         once_there="Wait: nodes join when EC2 has capacity. Or list a group of another name in "
         "another zone, or reserve capacity in this zone and name it in capacity_reservation_id.",
     ),
-    _cause(
+    NodeGroupCause(
         "quota",
         r"VcpuLimitExceeded|LimitExceeded|quota|already running",
         "Request the quota of vCPUs that `make preflight` names.",
     ),
-    _cause(
+    NodeGroupCause(
         "zone",
         r"not supported in your requested Availability Zone",
         "Set availability_zone_id to a zone that has the type; `make preflight` names them.",
         once_there="List a group of another name in a zone that has the type; `make preflight` "
         "names them.",
     ),
-    _cause(
+    NodeGroupCause(
         "addresses",
         r"InsufficientFreeAddresses|free addresses",
         "Give the nodes a larger HyperPod subnet.",
         once_there="Free addresses of the subnet, or list a group of another name in another "
         "HyperPod subnet.",
     ),
-    _cause(
+    NodeGroupCause(
         "key",
         r"Client\.InternalError|Client error on launch|\bKMS\b",
         "Let the service-linked role AWSServiceRoleForAutoScaling use the KMS key of the volumes, "
         "by the key's policy.",
     ),
-    _cause(
+    NodeGroupCause(
         "join",
         _CONSEQUENCE,
         "The instances run and do not join: see that their subnet has a way to AWS's APIs and to "
@@ -144,12 +134,13 @@ class Issue:
     @property
     def once_there(self) -> str:
         """What to do for a group that exists."""
-        return _OTHER_ONCE_THERE if self._known is None else self._known.once_there
+        known = self._known
+        return _OTHER_ONCE_THERE if known is None else known.once_there or known.next_step
 
     @property
     def _known(self) -> NodeGroupCause | None:
         text = f"{self.code}: {self.words}"
-        return next((each for each in CAUSES if each.signs.search(text)), None)
+        return next((each for each in CAUSES if each.fits(text)), None)
 
 
 def explained(message: str, *, exists: bool) -> str:

@@ -104,7 +104,7 @@ def _causes() -> Iterator[tuple[str, ...]]:
 
 def _of_node_groups() -> Iterator[tuple[str, ...]]:
     for cause in node_groups.CAUSES:
-        once_there = "the same" if cause.once_there == cause.next_step else cause.once_there
+        once_there = cause.once_there or "the same"
         yield cause.name, cause.next_step, once_there
 
 
