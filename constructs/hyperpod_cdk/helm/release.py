@@ -100,11 +100,6 @@ class HelmRelease(Construct):
             to_do="leave out what the chart has as its default, or put it into a chart of your own",
         )
         asset = s3_assets.Asset(self, "Chart", path=str(chart), exclude=[f"**/{_BYTECODE}"])
-        access = provisioner.grant(
-            self,
-            "Access",
-            statements=[provisioner.read_asset(asset)],
-        )
         resource = provisioner.custom_resource(
             self,
             "Resource",
@@ -129,7 +124,8 @@ class HelmRelease(Construct):
                     else {}
                 ),
             },
-            depends_on=[access, *depends_on],
+            statements=[provisioner.read_asset(asset)],
+            depends_on=depends_on,
         )
         self.release = release
         self.namespace = namespace

@@ -9,7 +9,7 @@ from constructs import Construct
 
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.schema.limits import is_token
-from hyperpod_cdk.synthesis.reasons import statement, wildcard_nag_id
+from hyperpod_cdk.synthesis.reasons import statement
 from hyperpod_shared.owner import STACK_TAG
 
 # What EBS does with a volume's key.
@@ -73,6 +73,13 @@ _SAGEMAKER, _HYPERPOD = "sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws
 _SERVICE_LINKED_ROLE = f"aws-service-role/{_HYPERPOD}/AWSServiceRoleForSageMakerHyperPod"
 
 
+CLUSTER_ARN_IS_DRAWN = (
+    "A HyperPod cluster's ARN ends in an id that the service draws at creation, and it needs this "
+    "role before it has one."
+)
+"""Why rights are on `any_hyperpod_cluster`."""
+
+
 def any_hyperpod_cluster(scope: Construct) -> str:
     """Return the ARN pattern of HyperPod clusters: theirs end in an id drawn at creation."""
     return _arn(scope, "sagemaker", "cluster", "*")
@@ -104,6 +111,7 @@ def hyperpod_access(
                 "sagemaker:ListTags",
             ],
             resources=[any_hyperpod_cluster(scope)],
+            wildcard=CLUSTER_ARN_IS_DRAWN,
         ),
         add(
             sid="ManageCluster",
@@ -157,30 +165,9 @@ def hyperpod_access(
             ),
             actions=["sagemaker:ListClusterSchedulerConfigs", "sagemaker:ListComputeQuotas"],
             resources=["*"],
+            wildcard="Listing task governance: AWS takes no resource for it.",
         ),
     ]
-
-
-def access_acknowledgments(scope: Construct, cluster: ClusterConfig) -> dict[str, str]:
-    """Return why each wildcard of `hyperpod_access` is accepted, by its cdk-nag id."""
-    reasons = {
-        any_hyperpod_cluster(scope): (
-            "A HyperPod cluster's ARN ends in an id that the service draws at creation."
-        ),
-        "*": "Listing task governance: AWS takes no resource for it.",
-    }
-    if cluster.training_plan_arns:
-        reasons[_any_reserved_capacity(scope)] = (
-            "A training plan draws on reserved capacity whose ids only the service knows."
-        )
-    if cluster.custom_image_ids:
-        reasons[_any_snapshot(scope)] = (
-            "HyperPod shares the AMI's snapshot with itself; its id is not in the configuration."
-        )
-        reasons["*"] = (
-            "Listing task governance, images and snapshots: AWS takes no resource for it."
-        )
-    return {wildcard_nag_id(scope, resource): reason for resource, reason in reasons.items()}
 
 
 def _pass_cluster_role(scope: Construct, cluster: ClusterConfig) -> list[iam.PolicyStatement]:
@@ -216,7 +203,8 @@ def _use_training_plans(scope: Construct, cluster: ClusterConfig) -> list[iam.Po
                 "sagemaker:DescribeTrainingPlan",
                 "sagemaker:UpdateCluster",
             ],
-            resources=[*plans, _any_reserved_capacity(scope)],
+            resources=[*plans, _arn(scope, "sagemaker", "reserved-capacity", "*")],
+            wildcard="A training plan draws on reserved capacity whose ids only the service knows.",
         )
     ]
 
@@ -233,6 +221,7 @@ def _share_images(scope: Construct, cluster: ClusterConfig) -> list[iam.PolicySt
             why="HyperPod looks the AMI up.",
             actions=["ec2:DescribeImages", "ec2:DescribeSnapshots"],
             resources=["*"],
+            wildcard="Listing images and snapshots: AWS takes no resource for it.",
         ),
         add(
             sid="ShareImages",
@@ -244,7 +233,8 @@ def _share_images(scope: Construct, cluster: ClusterConfig) -> list[iam.PolicySt
             sid="ShareSnapshots",
             why="The same, for the AMI's snapshot.",
             actions=["ec2:ModifySnapshotAttribute"],
-            resources=[_any_snapshot(scope)],
+            resources=[_arn(scope, "ec2", "snapshot", "*", account="")],
+            wildcard="HyperPod shares the AMI's snapshot; its id is not in the configuration.",
         ),
     ]
 
@@ -252,14 +242,6 @@ def _share_images(scope: Construct, cluster: ClusterConfig) -> list[iam.PolicySt
 def _any_stack_of_the_name(scope: Construct) -> str:
     """Return the pattern of the ARNs that a stack and its former namesakes have."""
     return _arn(scope, "cloudformation", "stack", f"{Stack.of(scope).stack_name}/*")
-
-
-def _any_reserved_capacity(scope: Construct) -> str:
-    return _arn(scope, "sagemaker", "reserved-capacity", "*")
-
-
-def _any_snapshot(scope: Construct) -> str:
-    return _arn(scope, "ec2", "snapshot", "*", account="")
 
 
 def _arn(

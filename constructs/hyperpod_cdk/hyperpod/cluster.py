@@ -2,14 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack
 
 from aws_cdk import CfnResource, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
-from hyperpod_cdk.hyperpod.access import access_acknowledgments, arn_of, hyperpod_access
+from hyperpod_cdk.hyperpod.access import arn_of, hyperpod_access
 from hyperpod_cdk.hyperpod.checks import cluster_findings
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 from hyperpod_cdk.hyperpod.node_settings import LifecycleConfig
@@ -20,7 +20,6 @@ from hyperpod_cdk.network.subnets import NodeSubnets
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.schema.tags import tag_findings
-from hyperpod_cdk.synthesis.reasons import acknowledge
 from hyperpod_cdk.synthesis.refusals import (
     FixedValue,
     refuse_large_policy,
@@ -31,23 +30,30 @@ from hyperpod_cdk.synthesis.template_parameters import in_template
 from hyperpod_shared.owner import STACK_TAG
 
 
+class ClusterArguments(TypedDict, total=False):
+    """The arguments of clusters of either kind, as `HyperPodCluster` describes them."""
+
+    cluster: Required[ClusterConfig]
+    orchestrator: Required[Orchestrator]
+    execution_role: Required[iam.IRole]
+    subnets: Required[NodeSubnets]
+    security_group: Required[ec2.ISecurityGroup]
+    lifecycle_scripts: LifecycleScripts | None
+    cluster_role: iam.IRole | None
+    tags: Mapping[str, str] | None
+    depends_on: Sequence[IDependable]
+
+
 def _cluster_and_request(
-    construct: Construct,
-    cluster: ClusterConfig,
-    *,
-    resource: str,
-    orchestrator: Orchestrator,
-    execution_role: iam.IRole,
-    subnets: NodeSubnets,
-    security_group: ec2.ISecurityGroup,
-    lifecycle_scripts: LifecycleScripts | None,
-    cluster_role: iam.IRole | None,
-    tags: Mapping[str, str],
+    construct: Construct, *, resource: str, **given: Unpack[ClusterArguments]
 ) -> tuple[ClusterConfig, dict[str, Any]]:
     """Return a cluster with what it takes from its surroundings, and the request for it.
 
     The construct gets its findings, and what cannot change; `resource` is the kind that it is.
     """
+    cluster, orchestrator, tags = given["cluster"], given["orchestrator"], given.get("tags") or {}
+    subnets, group_id = given["subnets"], given["security_group"].security_group_id
+    cluster_role = given.get("cluster_role")
     if cluster.orchestrator != orchestrator.name:
         raise ValueError(
             f"{construct.node.path}: cluster.orchestrator is {cluster.orchestrator!r}, and "
@@ -72,18 +78,18 @@ def _cluster_and_request(
         )
     cluster = cluster.filled_in(
         ClusterDefaults(
-            execution_role_arn=execution_role.role_arn,
-            security_group_id=security_group.security_group_id,
+            execution_role_arn=given["execution_role"].role_arn,
+            security_group_id=group_id,
             training_plan_arn=partial(arn_of, construct, "sagemaker", "training-plan"),
             subnet_id_in=partial(_further_subnet_id, subnets),
             mounts=orchestrator.mounts,
-            **_from_scripts(construct, lifecycle_scripts),
+            **_from_scripts(construct, given.get("lifecycle_scripts")),
         )
     )
     request = cluster_request(
         cluster,
         orchestrator=orchestrator.to_request(cluster),
-        security_group_id=security_group.security_group_id,
+        security_group_id=group_id,
         subnet_id=subnets.ids[0],
         tags=tags,
     )
@@ -184,30 +190,11 @@ class HyperPodCluster(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        cluster: ClusterConfig,
-        orchestrator: Orchestrator,
         provisioner: Provisioner,
-        execution_role: iam.IRole,
-        subnets: NodeSubnets,
-        security_group: ec2.ISecurityGroup,
-        lifecycle_scripts: LifecycleScripts | None = None,
-        cluster_role: iam.IRole | None = None,
-        tags: Mapping[str, str] | None = None,
-        depends_on: Sequence[IDependable] = (),
+        **given: Unpack[ClusterArguments],
     ) -> None:
         super().__init__(scope, construct_id)
-        cluster, request = _cluster_and_request(
-            self,
-            cluster,
-            resource="custom",
-            orchestrator=orchestrator,
-            execution_role=execution_role,
-            subnets=subnets,
-            security_group=security_group,
-            lifecycle_scripts=lifecycle_scripts,
-            cluster_role=cluster_role,
-            tags=tags or {},
-        )
+        cluster, request = _cluster_and_request(self, resource="custom", **given)
         refuse_large_request(
             self,
             request,
@@ -225,7 +212,6 @@ class HyperPodCluster(Construct):
         refuse_large_policy(
             access, to_do="let instance groups share subnets, security groups and roles"
         )
-        acknowledge(access, access_acknowledgments(self, cluster))
         resource = provisioner.custom_resource(
             self,
             "Resource",
@@ -235,7 +221,7 @@ class HyperPodCluster(Construct):
                 "Request": Stack.of(self).to_json_string(in_template(request)),
                 **cluster.to_properties(),
             },
-            depends_on=[access, *depends_on],
+            depends_on=[access, *given.get("depends_on", ())],
         )
         self.cluster_name = resource.get_att_string("ClusterName")
         self.cluster_arn = resource.get_att_string("ClusterArn")
@@ -277,30 +263,10 @@ class NativeHyperPodCluster(Construct):
         self,
         scope: Construct,
         construct_id: str,
-        *,
-        cluster: ClusterConfig,
-        orchestrator: Orchestrator,
-        execution_role: iam.IRole,
-        subnets: NodeSubnets,
-        security_group: ec2.ISecurityGroup,
-        lifecycle_scripts: LifecycleScripts | None = None,
-        cluster_role: iam.IRole | None = None,
-        tags: Mapping[str, str] | None = None,
-        depends_on: Sequence[IDependable] = (),
+        **given: Unpack[ClusterArguments],
     ) -> None:
         super().__init__(scope, construct_id)
-        cluster, request = _cluster_and_request(
-            self,
-            cluster,
-            resource="native",
-            orchestrator=orchestrator,
-            execution_role=execution_role,
-            subnets=subnets,
-            security_group=security_group,
-            lifecycle_scripts=lifecycle_scripts,
-            cluster_role=cluster_role,
-            tags=tags or {},
-        )
+        cluster, request = _cluster_and_request(self, resource="native", **given)
         FixedValue(
             self,
             "ProvisioningMode",
@@ -321,7 +287,7 @@ class NativeHyperPodCluster(Construct):
             type="AWS::SageMaker::Cluster",
             properties=in_template({**request, "Tags": [*request.get("Tags", ()), own]}),
         )
-        resource.node.add_dependency(*depends_on)
+        resource.node.add_dependency(*given.get("depends_on", ()))
         self.cluster_name: str = in_template(cluster.name)
         self.cluster_arn = resource.get_att("ClusterArn").to_string()
         self.shortage: str | None = None
@@ -331,36 +297,13 @@ def hyperpod_cluster(
     scope: Construct,
     construct_id: str,
     *,
-    cluster: ClusterConfig,
-    orchestrator: Orchestrator,
     provisioner: Provisioner,
-    execution_role: iam.IRole,
-    subnets: NodeSubnets,
-    security_group: ec2.ISecurityGroup,
-    lifecycle_scripts: LifecycleScripts | None = None,
-    cluster_role: iam.IRole | None = None,
-    tags: Mapping[str, str] | None = None,
-    depends_on: Sequence[IDependable] = (),
+    **given: Unpack[ClusterArguments],
 ) -> HyperPodCluster | NativeHyperPodCluster:
     """Return the cluster, made by the resource that its `resource` names.
 
     The arguments are those of `HyperPodCluster`.
     """
-    made_by = (
-        NativeHyperPodCluster
-        if cluster.resource == "native"
-        else partial(HyperPodCluster, provisioner=provisioner)
-    )
-    return made_by(
-        scope,
-        construct_id,
-        cluster=cluster,
-        orchestrator=orchestrator,
-        execution_role=execution_role,
-        subnets=subnets,
-        security_group=security_group,
-        lifecycle_scripts=lifecycle_scripts,
-        cluster_role=cluster_role,
-        tags=tags,
-        depends_on=depends_on,
-    )
+    if given["cluster"].resource == "native":
+        return NativeHyperPodCluster(scope, construct_id, **given)
+    return HyperPodCluster(scope, construct_id, provisioner=provisioner, **given)

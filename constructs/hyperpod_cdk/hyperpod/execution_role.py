@@ -7,16 +7,11 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.hyperpod.access import (
+    CLUSTER_ARN_IS_DRAWN,
     any_hyperpod_cluster,
     volume_key_statements,
 )
-from hyperpod_cdk.hyperpod.node_permissions import (
-    any_repository,
-    data_bucket_acknowledgments,
-    ec2_arn,
-    need_acknowledgments,
-    node_statements,
-)
+from hyperpod_cdk.hyperpod.node_permissions import node_statements
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY, ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
@@ -26,7 +21,6 @@ from hyperpod_cdk.synthesis.reasons import (
     acknowledge_inline_policies,
     managed_policy_nag_id,
     statement,
-    wildcard_nag_id,
 )
 from hyperpod_cdk.synthesis.refusals import FixedValue, refuse_large_policy
 from hyperpod_cdk.synthesis.trust import SOURCE_ACCOUNT_IF_SENT
@@ -49,7 +43,6 @@ class AutoScalingRole(Construct):
         self, scope: Construct, construct_id: str, *, volume_key_ids: Sequence[str] = ()
     ) -> None:
         super().__init__(scope, construct_id)
-        clusters = any_hyperpod_cluster(self)
         rights = iam.PolicyDocument(
             statements=[
                 statement(
@@ -61,7 +54,8 @@ class AutoScalingRole(Construct):
                     ),
                     added_by="`cluster.auto_scaling`",
                     actions=["sagemaker:BatchAddClusterNodes", "sagemaker:BatchDeleteClusterNodes"],
-                    resources=[clusters],
+                    resources=[any_hyperpod_cluster(self)],
+                    wildcard=CLUSTER_ARN_IS_DRAWN,
                 ),
                 *volume_key_statements(self, volume_key_ids),
             ]
@@ -78,15 +72,6 @@ class AutoScalingRole(Construct):
             inline_policies={"ScaleClusters": rights},
         )
         acknowledge_inline_policies(self.role)
-        acknowledge(
-            self,
-            {
-                wildcard_nag_id(self, clusters): (
-                    "A HyperPod cluster's ARN ends in an id that the service draws at creation, "
-                    "and the cluster needs this role before it has one."
-                )
-            },
-        )
 
 
 class ImportedExecutionRole(Construct):
@@ -179,41 +164,8 @@ class ExecutionRole(Construct):
             "give some an execution_role_arn of your own, or list fewer data_buckets",
         )
         acknowledge_inline_policies(self.policy)
-        acknowledge(
-            self,
-            {
-                **self._acknowledgments(),
-                wildcard_nag_id(
-                    self, lifecycle_scripts.bucket.arn_for_objects(lifecycle_scripts.pattern)
-                ): "A prefix of the bucket that holds lifecycle scripts alone; read only.",
-                **need_acknowledgments(self, groups),
-                **data_bucket_acknowledgments(self, cluster.data_buckets),
-            },
-        )
-
-    def _acknowledgments(self) -> dict[str, str]:
-        return {
-            managed_policy_nag_id(MANAGED_POLICY): (
-                "HyperPod documents this managed policy as the nodes', and AWS keeps it."
-            ),
-            wildcard_nag_id(self, ec2_arn(self, "network-interface", "*")): (
-                "The CNI makes and changes network interfaces whose ids are not known ahead."
-            ),
-            wildcard_nag_id(self, ec2_arn(self, "instance", "*")): (
-                "Network interfaces are attached to nodes whose ids are not known ahead."
-            ),
-            wildcard_nag_id(self, "*"): (
-                "Detaching names instances in an account of the service; the others only "
-                "read, or log in to ECR, and AWS takes no resource for them."
-            ),
-            wildcard_nag_id(self, any_hyperpod_cluster(self)): (
-                "A HyperPod cluster's ARN ends in an id that the service draws at creation; "
-                "the cluster needs this role before it has one."
-            ),
-            wildcard_nag_id(self, any_repository()): (
-                "Images come from repositories of several AWS accounts and regions; pull only."
-            ),
-        }
+        reason = "HyperPod documents this managed policy as the nodes', and AWS keeps it."
+        acknowledge(self, {managed_policy_nag_id(MANAGED_POLICY): reason})
 
 
 def execution_role_of(

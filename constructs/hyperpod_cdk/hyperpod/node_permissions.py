@@ -1,6 +1,6 @@
 """What nodes may do: the statements of their role's policy."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 from aws_cdk import Aws, Fn, Stack
@@ -8,13 +8,17 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster, volume_key_statements
+from hyperpod_cdk.hyperpod.access import (
+    CLUSTER_ARN_IS_DRAWN,
+    any_hyperpod_cluster,
+    volume_key_statements,
+)
 from hyperpod_cdk.hyperpod.data_bucket_section import DataBucketConfig
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.hyperpod.orchestrator import InterfaceUse, Orchestrator
 from hyperpod_cdk.lifecycle_scripts.scripts import use_of_bucket_key
-from hyperpod_cdk.synthesis.reasons import statement, wildcard_nag_id
+from hyperpod_cdk.synthesis.reasons import statement
 
 
 def data_bucket_statements(
@@ -22,7 +26,7 @@ def data_bucket_statements(
 ) -> Iterator[iam.PolicyStatement]:
     """Yield the rights to read the buckets; none without one."""
     add = partial(statement, scope, added_by="`cluster.data_buckets`")
-    whole = [_data_bucket_arn(bucket) for bucket in buckets if bucket.prefix is None]
+    whole = [_data_bucket_arn(bucket.name) for bucket in buckets if bucket.prefix is None]
     if whole:
         yield add(
             sid="ListDataBuckets",
@@ -35,7 +39,7 @@ def data_bucket_statements(
             sid=f"ListDataPrefix{number}",
             why="A node finds data below a prefix of `cluster.data_buckets`.",
             actions=["s3:ListBucket"],
-            resources=[_data_bucket_arn(bucket)],
+            resources=[_data_bucket_arn(bucket.name)],
             conditions={"StringLike": {"s3:prefix": [bucket.prefix, f"{bucket.prefix}/*"]}},
         )
     if buckets:
@@ -43,7 +47,8 @@ def data_bucket_statements(
             sid="ReadData",
             why="A node reads the data of `cluster.data_buckets`.",
             actions=["s3:GetObject"],
-            resources=[_objects(bucket) for bucket in buckets],
+            resources=[f"{_data_bucket_arn(each.path)}/*" for each in buckets],
+            wildcard="Objects of a bucket or prefix of data that is named; read only.",
         )
     keys = dict.fromkeys(each.kms_key_arn for each in buckets if each.kms_key_arn is not None)
     if keys:
@@ -57,24 +62,8 @@ def data_bucket_statements(
         )
 
 
-def data_bucket_acknowledgments(
-    scope: Construct, buckets: Sequence[DataBucketConfig]
-) -> dict[str, str]:
-    """Return why each wildcard of `data_bucket_statements` is accepted, by its cdk-nag id."""
-    return {
-        wildcard_nag_id(scope, _objects(bucket)): (
-            "Objects of a bucket or prefix of data that the configuration names; read only."
-        )
-        for bucket in buckets
-    }
-
-
-def _data_bucket_arn(bucket: DataBucketConfig) -> str:
-    return f"arn:{Aws.PARTITION}:s3:::{bucket.name}"
-
-
-def _objects(bucket: DataBucketConfig) -> str:
-    return f"arn:{Aws.PARTITION}:s3:::{bucket.path}/*"
+def _data_bucket_arn(name: str) -> str:
+    return f"arn:{Aws.PARTITION}:s3:::{name}"
 
 
 def need_statements(
@@ -94,7 +83,8 @@ def need_statements(
             sid="ReadOtherScripts",
             why="A node reads them, under their prefix.",
             actions=["s3:GetObject"],
-            resources=_script_arns(uris),
+            resources=list(dict.fromkeys(map(_script_arn, uris))),
+            wildcard="Scripts of the configured prefix, whose names are not known; read only.",
         )
     if any(group.rolls_back_on_alarms for group in groups):
         # On named alarms alone, CloudWatch would hide composite ones.
@@ -105,20 +95,10 @@ def need_statements(
             added_by="`rollback_alarms`",
             actions=["cloudwatch:DescribeAlarms"],
             resources=["*"],
+            wildcard="It only reads, and of named alarms alone CloudWatch hides composite ones.",
         )
     keys = dict.fromkeys(key for group in groups for key in group.volume_key_ids)
     yield from volume_key_statements(scope, list(keys))
-
-
-def need_acknowledgments(scope: Construct, groups: Sequence[NodeGroupConfig]) -> dict[str, str]:
-    """Return why each wildcard of `need_statements` but `*` is accepted, by its cdk-nag id."""
-    reason = (
-        "Scripts of the configured prefix, whose names are not in the configuration; read only."
-    )
-    return {
-        wildcard_nag_id(scope, resource): reason
-        for resource in _script_arns(_lifecycle_s3_uris(groups))
-    }
 
 
 def _lifecycle_s3_uris(groups: Sequence[NodeGroupConfig]) -> list[str]:
@@ -139,9 +119,8 @@ def _script_bucket_arn(s3_uri: str) -> str:
     return f"arn:{Aws.PARTITION}:s3:::{bucket}"
 
 
-def _script_arns(s3_uris: Iterable[str]) -> list[str]:
-    arns = (f"arn:{Aws.PARTITION}:s3:::{_location(uri).rstrip('/')}/*" for uri in s3_uris)
-    return list(dict.fromkeys(arns))
+def _script_arn(s3_uri: str) -> str:
+    return f"arn:{Aws.PARTITION}:s3:::{_location(s3_uri).rstrip('/')}/*"
 
 
 def _location(s3_uri: str) -> str:
@@ -194,11 +173,6 @@ def node_statements(
     ]
 
 
-def any_repository() -> str:
-    """Return the ARN pattern of ECR's repositories."""
-    return f"arn:{Aws.PARTITION}:ecr:*:*:repository/*"
-
-
 def ec2_arn(scope: Construct, resource: str, name: str) -> str:
     """Return the ARN of a resource of EC2 in the account and region of `scope`."""
     return Stack.of(scope).format_arn(service="ec2", resource=resource, resource_name=name)
@@ -221,6 +195,7 @@ def network_statements(
         # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_AttachClusterNodeNetworkInterface.html
         actions=["sagemaker:AttachClusterNodeNetworkInterface"],
         resources=[any_hyperpod_cluster(scope)],
+        wildcard=CLUSTER_ARN_IS_DRAWN,
     )
     detach = add(
         sid="DetachNetworkInterfaces",
@@ -231,6 +206,7 @@ def network_statements(
         actions=["ec2:DetachNetworkInterface"],
         resources=["*"],
         conditions={"StringEquals": {"ec2:Region": Aws.REGION}},
+        wildcard="Detaching names instances in an account of the service, which no ARN names.",
     )
     return [
         add(
@@ -249,6 +225,10 @@ def network_statements(
             ],
             # Requests about instances have no VPC in their conditions.
             conditions={"ArnEqualsIfExists": {"ec2:Vpc": ec2_arn(scope, "vpc", vpc_id)}},
+            wildcard=(
+                f"{use.user} makes and changes network interfaces, and attaches them to nodes, "
+                "whose ids are not known ahead."
+            ),
         ),
         *([detach] if use.of_service else []),
         *([attach] if use.attaches else []),
@@ -278,6 +258,7 @@ def network_statements(
                 "fsx:DescribeFileSystems",
             ],
             resources=["*"],
+            wildcard="They only read, or log in to ECR, and AWS takes no resource for them.",
         ),
     ]
 
@@ -295,7 +276,8 @@ def _pull_images(scope: Construct) -> iam.PolicyStatement:
             "ecr:BatchGetImage",
             "ecr:GetDownloadUrlForLayer",
         ],
-        resources=[any_repository()],
+        resources=[f"arn:{Aws.PARTITION}:ecr:*:*:repository/*"],
+        wildcard="Images come from repositories of several AWS accounts and regions; pull only.",
     )
 
 
@@ -317,6 +299,7 @@ def _read_scripts(scope: Construct, bucket: s3.IBucket, *, keys: str) -> list[ia
             ),
             actions=["s3:GetObject"],
             resources=[bucket.arn_for_objects(keys)],
+            wildcard="A prefix of the bucket that holds lifecycle scripts alone; read only.",
         ),
         *use_of_bucket_key(
             scope,

@@ -19,7 +19,7 @@ from hyperpod_cdk.lifecycle_scripts.section import (
 )
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.assets import asset_directory
-from hyperpod_cdk.synthesis.reasons import acknowledge, statement, wildcard_nag_id
+from hyperpod_cdk.synthesis.reasons import statement
 from hyperpod_cdk.synthesis.refusals import refuse_large_request
 
 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html
@@ -201,7 +201,7 @@ class LifecycleScripts(Construct):
     def _access(self, assets: Sequence[s3_assets.Asset]) -> iam.Policy:
         """Let the provisioner copy the assets into the bucket."""
         objects = self.bucket.arn_for_objects("*")
-        access = self._provisioner.grant(
+        return self._provisioner.grant(
             self,
             "Access",
             statements=[
@@ -216,6 +216,10 @@ class LifecycleScripts(Construct):
                     actions=["s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"],
                     # Not the keys: an update, and its rollback, removes those of the other side.
                     resources=[objects],
+                    wildcard=(
+                        "A script that an update removes or renames is no longer known by its key; "
+                        "the provisioner changes no key but those of its resource."
+                    ),
                 ),
                 statement(
                     self,
@@ -237,16 +241,6 @@ class LifecycleScripts(Construct):
                 ),
             ],
         )
-        acknowledge(
-            access,
-            {
-                wildcard_nag_id(self, objects): (
-                    "A script that an update removes or renames is no longer known by its key; the "
-                    "provisioner changes no key but those of its resource."
-                )
-            },
-        )
-        return access
 
     def _mark_versions(self, objects: str) -> iam.PolicyStatement:
         return statement(

@@ -89,25 +89,19 @@ class DefaultSecurityGroup(Construct):
         arn = Stack.of(self).format_arn(
             service="ec2", resource="security-group", resource_name=group_id
         )
-        access = provisioner.grant(
+        right = statement(
             self,
-            "Access",
-            statements=[
-                statement(
-                    self,
-                    sid="CloseDefaultSecurityGroup",
-                    why="It takes the rules of the VPC's default security group away.",
-                    actions=["ec2:RevokeSecurityGroupEgress", "ec2:RevokeSecurityGroupIngress"],
-                    resources=[arn],
-                )
-            ],
+            sid="CloseDefaultSecurityGroup",
+            why="It takes the rules of the VPC's default security group away.",
+            actions=["ec2:RevokeSecurityGroupEgress", "ec2:RevokeSecurityGroupIngress"],
+            resources=[arn],
         )
         provisioner.custom_resource(
             self,
             "Resource",
             resource_type="Custom::DefaultSecurityGroup",
             properties={"GroupId": group_id},
-            depends_on=[access],
+            statements=[right],
         )
 
 

@@ -7,13 +7,12 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from hyperpod_cdk.hyperpod.node_permissions import ec2_arn, network_statements
+from hyperpod_cdk.hyperpod.node_permissions import network_statements
 from hyperpod_cdk.hyperpod.orchestrator import Eks
 from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
     acknowledge_inline_policies,
     managed_policy_nag_id,
-    wildcard_nag_id,
 )
 
 # To join and hand pods their roles, and to pull images:
@@ -66,20 +65,5 @@ class NodeRole(Construct):
             inline_policies={"Network": iam.PolicyDocument(statements=statements)},
         )
         acknowledge_inline_policies(self.role)
-        by_cni = "The CNI makes and changes network interfaces whose ids are not known ahead."
-        acknowledge(
-            self.role,
-            {
-                **{
-                    managed_policy_nag_id(name): (
-                        "EKS documents this managed policy as the nodes', and AWS keeps it."
-                    )
-                    for name in _MANAGED
-                },
-                **{
-                    wildcard_nag_id(self, ec2_arn(self, resource, "*")): by_cni
-                    for resource in ("instance", "network-interface")
-                },
-                "AwsSolutions-IAM5[Resource::*]": "AWS takes no resource for these; read only.",
-            },
-        )
+        reason = "EKS documents this managed policy as the nodes', and AWS keeps it."
+        acknowledge(self.role, {managed_policy_nag_id(name): reason for name in _MANAGED})

@@ -10,11 +10,9 @@ from constructs import Construct
 from hyperpod_cdk.eks.pod_identity import PodRole
 from hyperpod_cdk.hyperpod.data_bucket_section import DataBucketConfig
 from hyperpod_cdk.hyperpod.node_permissions import (
-    data_bucket_acknowledgments,
     data_bucket_statements,
 )
 from hyperpod_cdk.synthesis.reasons import (
-    acknowledge,
     attach_managed_policy,
     inline_policy,
     statement,
@@ -124,9 +122,8 @@ class ModelsRole(Construct):
         ).role
         # https://docs.aws.amazon.com/sagemaker/latest/dg/jumpstart-foundation-models-use-python-sdk.html
         jumpstart = f"arn:{Aws.PARTITION}:s3:::jumpstart-cache-prod-{Stack.of(self).region}"
-        models = f"{jumpstart}/*"
         switch = "`operators.s3_csi_driver`"
-        policy = inline_policy(
+        inline_policy(
             self,
             "Policy",
             role=role,
@@ -145,10 +142,9 @@ class ModelsRole(Construct):
                     why="It reads the models of SageMaker JumpStart, in a bucket of AWS.",
                     added_by=switch,
                     actions=["s3:GetObject"],
-                    resources=[models],
+                    resources=[f"{jumpstart}/*"],
+                    wildcard="Models of JumpStart that AWS publishes; read only.",
                 ),
                 *data_bucket_statements(self, data_buckets),
             ],
-            wildcards={models: "Models that AWS publishes; read only."},
         )
-        acknowledge(policy, data_bucket_acknowledgments(self, data_buckets))

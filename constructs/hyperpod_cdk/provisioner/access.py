@@ -8,7 +8,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from hyperpod_cdk.synthesis.reasons import acknowledge, statement, wildcard_nag_id
+from hyperpod_cdk.synthesis.reasons import statement
 
 # https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
 _OF_ADMINS = ("AmazonEKSAdminPolicy", "AmazonEKSClusterAdminPolicy")
@@ -77,17 +77,11 @@ class ProvisionerAccess(Construct):
             ],
         )
         policy.node.add_dependency(entry)
-        acknowledge(
-            policy,
-            {
-                wildcard_nag_id(self, access_entries): (
-                    "An access entry's ARN ends in an id that EKS draws; only this cluster's "
-                    "entries match."
-                )
-            },
-        )
 
     def _of_entries(self, access_entries: str) -> list[iam.PolicyStatement]:
+        drawn = (
+            "An access entry's ARN ends in an id that EKS draws; only this cluster's entries match."
+        )
         return [
             statement(
                 self,
@@ -95,6 +89,7 @@ class ProvisionerAccess(Construct):
                 why="HyperPod looks up and deletes the nodes' access entries with its rights.",
                 actions=["eks:DeleteAccessEntry", "eks:DescribeAccessEntry"],
                 resources=[access_entries],
+                wildcard=drawn,
             ),
             statement(
                 self,

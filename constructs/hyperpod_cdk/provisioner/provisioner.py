@@ -26,11 +26,9 @@ from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cdk.synthesis.function_code import function_code
 from hyperpod_cdk.synthesis.logs import OWNED_BY_AWS, LogGroups
 from hyperpod_cdk.synthesis.reasons import (
-    acknowledge,
     acknowledge_inline_policies,
     skip_checkov,
     statement,
-    wildcard_nag_id,
 )
 
 ANY_NETWORK_INTERFACE = (
@@ -73,6 +71,7 @@ def manage_network_interfaces(scope: Construct) -> iam.PolicyStatement:
             "ec2:UnassignPrivateIpAddresses",
         ],
         resources=["*"],
+        wildcard=ANY_NETWORK_INTERFACE,
     )
 
 
@@ -240,7 +239,6 @@ class Provisioner(Construct):
         https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
         """
         policy = self.grant(self, "NetworkInterfaces", statements=[manage_network_interfaces(self)])
-        acknowledge(policy, {wildcard_nag_id(self, "*"): ANY_NETWORK_INTERFACE})
         skip_checkov(
             policy,
             resource_type="AWS::IAM::Policy",
@@ -283,7 +281,8 @@ class Provisioner(Construct):
         *,
         resource_type: str,
         properties: Mapping[str, str],
-        depends_on: Sequence[IDependable],
+        statements: Sequence[iam.PolicyStatement] = (),
+        depends_on: Sequence[IDependable] = (),
     ) -> CustomResource:
         """Return a custom resource of `resource_type` in `scope`, served by this provisioner.
 
@@ -292,9 +291,11 @@ class Provisioner(Construct):
             construct_id: Id.
             resource_type: `Custom::…`.
             properties: Strings only: CloudFormation makes every value a string.
-            depends_on: What must exist first and outlive it: its rights above all. That to ask for
-                the stack is added.
+            statements: The rights that it takes, which exist first and outlive it; that to ask for
+                the stack is added. Default: none.
+            depends_on: What else must exist first and outlive it. Default: nothing.
         """
+        granted = [self.grant(scope, "Access", statements=statements)] if statements else []
         asks = self.grant(scope, "AskForStack", statements=[_ask_for_stack(scope)])
         resource = CustomResource(
             scope,
@@ -309,7 +310,7 @@ class Provisioner(Construct):
         resource.node.add_dependency(
             *(
                 item
-                for item in (*depends_on, asks)
+                for item in (*granted, *depends_on, asks)
                 if not isinstance(item, Construct) or Stack.of(item) is stack
             )
         )

@@ -19,12 +19,7 @@ from hyperpod_cdk.storage.claim_section import READ_ONLY, ClaimConfig
 from hyperpod_cdk.storage.lustre_section import LustreConfig
 from hyperpod_cdk.storage.section import PROVISIONED_TAG, HomeDirectoriesConfig
 from hyperpod_cdk.synthesis.assets import asset_directory
-from hyperpod_cdk.synthesis.reasons import (
-    acknowledge,
-    inline_policy,
-    statement,
-    wildcard_nag_id,
-)
+from hyperpod_cdk.synthesis.reasons import inline_policy, statement
 from hyperpod_cdk.synthesis.refusals import FixedValue
 
 # https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/charts/aws-fsx-csi-driver/values.yaml
@@ -72,6 +67,7 @@ class FsxCsiDriverRole(PodRole):
                 why="A claim gets a file system, with a tag of the cluster.",
                 actions=["fsx:CreateFileSystem", "fsx:TagResource"],
                 resources=[file_systems],
+                wildcard="FSx draws the IDs of file systems; a tag of the cluster limits which.",
                 conditions={"StringEquals": {f"aws:RequestTag/{PROVISIONED_TAG}": name}},
             ),
             allow(
@@ -86,6 +82,7 @@ class FsxCsiDriverRole(PodRole):
                 why="It waits until a file system can be mounted.",
                 actions=["fsx:DescribeFileSystems"],
                 resources=["*"],
+                wildcard="It only reads, and AWS takes no resource for it.",
             ),
             # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonFSxFullAccess.html
             allow(
@@ -113,12 +110,6 @@ class FsxCsiDriverRole(PodRole):
             "Policy",
             role=self.role,
             statements=statements,
-            wildcards={
-                file_systems: (
-                    "FSx draws the IDs of file systems; a tag of the cluster limits which."
-                ),
-                "*": "It only reads, and AWS takes no resource for it.",
-            },
         )
 
     def _use(self, key: kms.IKey) -> Sequence[iam.PolicyStatement]:
@@ -179,32 +170,23 @@ class FileSystemAvailability(Construct):
         provisioner: Provisioner,
     ) -> None:
         super().__init__(scope, construct_id)
-        access = provisioner.grant(
+        right = statement(
             self,
-            "Access",
-            statements=[
-                statement(
-                    self,
-                    sid="DescribeFileSystem",
-                    why=(
-                        "It asks whether the file system can be mounted, and under which names. "
-                        "AWS takes no resource for this."
-                    ),
-                    actions=["fsx:DescribeFileSystems"],
-                    resources=["*"],
-                )
-            ],
-        )
-        acknowledge(
-            access,
-            {wildcard_nag_id(self, "*"): "It only reads, and AWS takes no resource for it."},
+            sid="DescribeFileSystem",
+            why=(
+                "It asks whether the file system can be mounted, and under which names. AWS takes "
+                "no resource for this."
+            ),
+            actions=["fsx:DescribeFileSystems"],
+            resources=["*"],
+            wildcard="It only reads, and AWS takes no resource for it.",
         )
         resource = provisioner.custom_resource(
             self,
             "Resource",
             resource_type="Custom::FileSystemAvailability",
             properties={"FileSystemId": file_system_id},
-            depends_on=[access],
+            statements=[right],
         )
         self.dns_name = resource.get_att_string("DnsName")
         self.mount_name = resource.get_att_string("MountName")

@@ -28,15 +28,20 @@ def statement(
     resources: Sequence[str],
     conditions: Mapping[str, Any] | None = None,
     added_by: str | None = None,
+    wildcard: str | None = None,
 ) -> iam.PolicyStatement:
     """Return a statement that allows something, and record its reason in the cloud assembly.
 
     docs/security.md is written of these reasons; templates do not have them. A number at the end of
     a sid is not part of the name. `added_by` is the keys of the configuration without which it is
-    not there. The scope is in the policy's stack.
+    not there. `wildcard` is why cdk-nag's findings on resources with wildcards are accepted, in the
+    scope, which is in the policy's stack and around the policy.
     """
     data = {"sid": sid, "why": why, "actions": list(actions), "added_by": added_by}
     scope.node.add_metadata(REASON, data)
+    if wildcard is not None:
+        wild = [each for each in resources if "*" in each]
+        acknowledge(scope, {wildcard_nag_id(scope, each): wildcard for each in wild})
     return iam.PolicyStatement(
         sid=sid, actions=list(actions), resources=list(resources), conditions=conditions
     )
@@ -85,7 +90,7 @@ def acknowledge_inline_policies(scope: IConstruct) -> None:
     )
 
 
-def wildcard_nag_id(scope: Construct, resource: str) -> str:
+def wildcard_nag_id(scope: IConstruct, resource: str) -> str:
     """Return the id of cdk-nag's finding on a policy resource with a wildcard.
 
     The ARN, as the policy has it, may hold tokens of the policy's stack, in which `scope` is, and

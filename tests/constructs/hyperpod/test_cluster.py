@@ -20,6 +20,7 @@ from hyperpod_cdk import (
     NodeSubnets,
     Provisioner,
 )
+from hyperpod_cdk.hyperpod.cluster import ClusterArguments
 from hyperpod_cdk.hyperpod.waiting import WaitingConfig
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 from tests.support.template_view import TemplateView
@@ -319,6 +320,7 @@ def warnings(construct: HyperPodCluster) -> list[str]:
 
 def test_it_has_few_props() -> None:
     parameters = inspect.signature(HyperPodCluster.__init__).parameters.values()
-    props = [item.name for item in parameters if item.kind is inspect.Parameter.KEYWORD_ONLY]
+    own = [item.name for item in parameters if item.kind is inspect.Parameter.KEYWORD_ONLY]
 
-    assert 0 < len(props) <= MOST_PROPS
+    assert own == ["provisioner"]
+    assert len(ClusterArguments.__annotations__) < MOST_PROPS
