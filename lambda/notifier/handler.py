@@ -29,7 +29,7 @@ from hyperpod_shared.failures import UNKNOWN, cause_of, failure_message
 from notifier.decision import MOST_WAITS, Message, Wait, decide, fault_of_node, of_node_group
 from notifier.findings import Event, Finding, What, finding_of
 from notifier.memory import Memory
-from notifier.review import nodes_told, review
+from notifier.review import Look, nodes_told
 
 SCHEDULED = "Scheduled Event"
 """The detail-type of what a rule's schedule sends."""
@@ -145,14 +145,14 @@ class Notifier:
             return
         memory = self._memory(described["ClusterArn"])
         known = memory.known()
-        found = review(
-            described,
+        found = Look(
+            described=described,
             known=known,
             present=[node for node in nodes_told(known) if self._node(node) is not None],
             plan_ends=self._plan_ends(described),
             now=self.clock(),
             patience=self.patience,
-        )
+        ).review()
         for fault in found.over:
             memory.over(fault, at=began)
         for fault in found.watched:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from hyperpod_shared.clusters import ClusterStatus, Described, GroupStatus, present_groups
 from notifier.decision import fault_of_node, is_whole, of_group
@@ -31,137 +32,111 @@ def nodes_told(known: Mapping[str, float]) -> list[str]:
     return [fault.removeprefix(_NODE) for fault in known if fault.startswith(_NODE)]
 
 
-def review(
-    described: Described,
-    *,
-    known: Mapping[str, float],
-    present: Collection[str],
-    plan_ends: Mapping[str, float],
-    now: float,
-    patience: float,
-) -> Review:
-    """Return what follows from how the cluster is, and from what was told or is watched since when.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """How the cluster is, and what was told or is watched since when.
 
     Of the nodes that were told as faulty, `present` are still there; `plan_ends` has when training
     plans end, by ARN; nodes may be missing, or faulty, for `patience` seconds before that is told.
     """
-    if described["ClusterStatus"] == ClusterStatus.DELETING:
-        return Review(over=(), watched=(), findings=())
-    groups = present_groups(described)
-    short = {name for name, group in groups.items() if not is_whole(group)}
-    return Review(
-        over=tuple(fault for fault in known if _is_over(fault, described, short, present)),
-        watched=tuple(
-            f"{_WATCH}{name}" for name in sorted(short) if f"{_WATCH}{name}" not in known
-        ),
-        findings=(
-            *_failed(described, now),
-            *_missing(described, known=known, short=short, now=now, patience=patience),
-            *_still_faulty(described, known=known, present=present, now=now, patience=patience),
-            *_plans(described, plan_ends=plan_ends, now=now),
-        ),
-    )
 
+    described: Described
+    known: Mapping[str, float]
+    present: Collection[str]
+    plan_ends: Mapping[str, float]
+    now: float
+    patience: float
 
-def _is_over(
-    fault: str, described: Described, short: Collection[str], present: Collection[str]
-) -> bool:
-    kind, _, rest = fault.partition("/")
-    status = described["ClusterStatus"]
-    if kind in {"node", "still"}:
-        return rest not in present
-    if kind == "cluster":
-        return bool(status == ClusterStatus.IN_SERVICE)
-    name = rest.partition("/")[0]
-    if kind == "watch":
-        return name not in short
-    if kind != "group":
-        return False
-    group = present_groups(described).get(name, {})
-    failed = {status, group.get("Status")} & {ClusterStatus.FAILED, GroupStatus.FAILED}
-    return name not in short and not failed
-
-
-def _failed(described: Described, now: float) -> Iterator[Finding]:
-    if described["ClusterStatus"] == ClusterStatus.FAILED:
-        yield Finding(
-            what=What.STATUS,
-            cluster_arn=described["ClusterArn"],
-            time=now,
-            status=ClusterStatus.FAILED,
-            text=described.get("FailureMessage") or "",
-        )
-
-
-def _missing(
-    described: Described,
-    *,
-    known: Mapping[str, float],
-    short: Collection[str],
-    now: float,
-    patience: float,
-) -> Iterator[Finding]:
-    for name in sorted(short):
-        since = known.get(f"{_WATCH}{name}", now)
-        if now - since < patience or any(fault.startswith(of_group(name)) for fault in known):
-            continue
-        group = present_groups(described)[name]
-        yield Finding(
-            what=What.MISSING,
-            cluster_arn=described["ClusterArn"],
-            time=now,
-            group=name,
-            description=(
-                f"Group {name} has {group.get('CurrentCount', 0)} of {group.get('TargetCount', 0)} "
-                f"nodes for {round((now - since) / 60)} minutes."
+    def review(self) -> Review:
+        """Return what follows from it."""
+        if self.described["ClusterStatus"] == ClusterStatus.DELETING:
+            return Review(over=(), watched=(), findings=())
+        watched = (f"{_WATCH}{name}" for name in self._short)
+        return Review(
+            over=tuple(fault for fault in self.known if self._is_over(fault)),
+            watched=tuple(fault for fault in watched if fault not in self.known),
+            findings=(
+                *self._failed(),
+                *self._missing(),
+                *self._still_faulty(),
+                *self._plans(),
             ),
         )
 
+    @property
+    def _groups(self) -> Mapping[str, Mapping[str, Any]]:
+        return present_groups(self.described)
 
-def _still_faulty(
-    described: Described,
-    *,
-    known: Mapping[str, float],
-    present: Collection[str],
-    now: float,
-    patience: float,
-) -> Iterator[Finding]:
-    for instance in nodes_told(known):
-        since = known[fault_of_node(instance)]
-        if instance in present and now - since >= patience:
-            yield Finding(
-                what=What.STILL_FAULTY,
-                cluster_arn=described["ClusterArn"],
-                time=now,
-                instance=instance,
-                description=(
-                    f"Node {instance} was found faulty {round((now - since) / 60)} minutes ago, "
-                    "and is still there."
-                ),
-            )
+    @property
+    def _short(self) -> list[str]:
+        """The groups that lack nodes, by name."""
+        return sorted(name for name, group in self._groups.items() if not is_whole(group))
 
+    def _finding(self, what: What, description: str = "", **members: Any) -> Finding:
+        return Finding(
+            what=what,
+            cluster_arn=self.described["ClusterArn"],
+            time=self.now,
+            description=description,
+            **members,
+        )
 
-def _plans(
-    described: Described, *, plan_ends: Mapping[str, float], now: float
-) -> Iterator[Finding]:
-    for plan, end in plan_ends.items():
-        left = end - now
-        users = {
-            name: group
-            for name, group in present_groups(described).items()
-            if group.get("TrainingPlanArn") == plan
-        }
-        if 0 < left <= PLAN_WARNING_SECONDS:
-            nodes = sum(group.get("CurrentCount", 0) for group in users.values())
-            names = " and ".join(users)
-            yield Finding(
-                what=What.PLAN,
-                cluster_arn=described["ClusterArn"],
-                time=now,
-                group=names,
-                plan=plan,
-                description=(
+    def _is_over(self, fault: str) -> bool:
+        kind, _, rest = fault.partition("/")
+        status = self.described["ClusterStatus"]
+        if kind in {"node", "still"}:
+            return rest not in self.present
+        if kind == "cluster":
+            return bool(status == ClusterStatus.IN_SERVICE)
+        if kind not in {"watch", "group"}:
+            return False
+        name = rest.partition("/")[0]
+        states = {status, self._groups.get(name, {}).get("Status")} if kind == "group" else set()
+        return name not in self._short and not states & {ClusterStatus.FAILED, GroupStatus.FAILED}
+
+    def _failed(self) -> Iterator[Finding]:
+        if self.described["ClusterStatus"] == ClusterStatus.FAILED:
+            text = self.described.get("FailureMessage") or ""
+            yield self._finding(What.STATUS, status=ClusterStatus.FAILED, text=text)
+
+    def _missing(self) -> Iterator[Finding]:
+        for name in self._short:
+            lasts = self.now - self.known.get(f"{_WATCH}{name}", self.now)
+            is_told = any(fault.startswith(of_group(name)) for fault in self.known)
+            if lasts >= self.patience and not is_told:
+                group = self._groups[name]
+                yield self._finding(
+                    What.MISSING,
+                    f"Group {name} has {group.get('CurrentCount', 0)} of "
+                    f"{group.get('TargetCount', 0)} nodes for {round(lasts / 60)} minutes.",
+                    group=name,
+                )
+
+    def _still_faulty(self) -> Iterator[Finding]:
+        for instance in nodes_told(self.known):
+            lasts = self.now - self.known[fault_of_node(instance)]
+            if instance in self.present and lasts >= self.patience:
+                yield self._finding(
+                    What.STILL_FAULTY,
+                    f"Node {instance} was found faulty {round(lasts / 60)} minutes ago, and is "
+                    "still there.",
+                    instance=instance,
+                )
+
+    def _plans(self) -> Iterator[Finding]:
+        for plan, end in self.plan_ends.items():
+            left = end - self.now
+            if 0 < left <= PLAN_WARNING_SECONDS:
+                users = {
+                    name: group.get("CurrentCount", 0)
+                    for name, group in self._groups.items()
+                    if group.get("TrainingPlanArn") == plan
+                }
+                names = " and ".join(users)
+                yield self._finding(
+                    What.PLAN,
                     f"Training plan {plan} ends within {math.ceil(left / 3600)} h, and with it the "
-                    f"{nodes} nodes of group {names}."
-                ),
-            )
+                    f"{sum(users.values())} nodes of group {names}.",
+                    group=names,
+                    plan=plan,
+                )
