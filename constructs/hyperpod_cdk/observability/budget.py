@@ -4,15 +4,14 @@ from collections.abc import Mapping
 
 from aws_cdk import Stack, Token
 from aws_cdk import aws_budgets as budgets
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
+from hyperpod_cdk.observability.notifications import let_publish
 from hyperpod_cdk.observability.section import BudgetConfig
 from hyperpod_shared.owner import digest
 
 _DIGITS = 8
-_SENDER = "budgets.amazonaws.com"
 
 
 class Budget(Construct):
@@ -34,16 +33,13 @@ class Budget(Construct):
         topic: sns.ITopic | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        told = [
-            budgets.CfnBudget.SubscriberProperty(address=address, subscription_type="EMAIL")
-            for address in budget.emails
-        ]
+        addresses = [("EMAIL", address) for address in budget.emails]
         if topic is not None:
-            told.append(
-                budgets.CfnBudget.SubscriberProperty(
-                    address=topic.topic_arn, subscription_type="SNS"
-                )
-            )
+            addresses.append(("SNS", topic.topic_arn))
+        told = [
+            budgets.CfnBudget.SubscriberProperty(address=address, subscription_type=kind)
+            for kind, address in addresses
+        ]
         # L1: the CDK has no other.
         made = budgets.CfnBudget(
             self,
@@ -78,39 +74,16 @@ class Budget(Construct):
         readers = digest(*budget.emails, *map(str, budget.percent), told_by)
         name = f"{stack.stack_name}-{stack.get_logical_id(made)}-{readers[:_DIGITS]}"
         made.add_property_override("Budget.BudgetName", name)
-        if topic is not None:
-            self._let_publish(topic, budget=made)
-
-    def _let_publish(self, topic: sns.ITopic, *, budget: budgets.CfnBudget) -> None:
-        """Let AWS Budgets write to a topic, and use its key.
-
-        https://docs.aws.amazon.com/cost-management/latest/userguide/budgets-sns-policy.html
-        """
-        stack = Stack.of(self)
-        sender = iam.ServicePrincipal(_SENDER)
-        conditions = {
-            "StringEquals": {"aws:SourceAccount": stack.account},
-            "ArnLike": {"aws:SourceArn": f"arn:{stack.partition}:budgets::{stack.account}:*"},
-        }
-        allowed = topic.add_to_resource_policy(
-            iam.PolicyStatement(
-                sid="Budgets",
-                principals=[sender],
-                actions=["sns:Publish"],
-                resources=[topic.topic_arn],
-                conditions=conditions,
-            )
+        if topic is None:
+            return
+        # https://docs.aws.amazon.com/cost-management/latest/userguide/budgets-sns-policy.html
+        allowed = let_publish(
+            topic,
+            service="budgets",
+            key=topic.master_key,
+            sids=("Budgets", "Budgets"),
+            source_arn=f"arn:{stack.partition}:budgets::{stack.account}:*",
         )
         # CreateBudget sends nothing, but refuses a topic that it may not write to.
         if allowed.policy_dependable is not None:
-            budget.node.add_dependency(allowed.policy_dependable)
-        if topic.master_key is not None:
-            topic.master_key.add_to_resource_policy(
-                iam.PolicyStatement(
-                    sid="Budgets",
-                    principals=[sender],
-                    actions=["kms:Decrypt", "kms:GenerateDataKey"],
-                    resources=["*"],  # the key whose policy it is
-                    conditions={"StringEquals": conditions["StringEquals"]},
-                )
-            )
+            made.node.add_dependency(allowed.policy_dependable)

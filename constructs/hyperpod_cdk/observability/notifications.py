@@ -21,6 +21,43 @@ def topic_name(stack_name: str) -> str:
     return f"{stack_name}-NotificationsTopic"
 
 
+def let_publish(
+    topic: sns.ITopic,
+    *,
+    service: str,
+    key: kms.IKey | None,
+    sids: tuple[str, str],
+    source_arn: str | None = None,
+) -> iam.AddToResourcePolicyResult:
+    """Let a service publish to a topic and use its key, for resources of this account alone.
+
+    The sids are those of the topic's statement and the key's. Default: for any of its resources.
+    """
+    sender = iam.ServicePrincipal(f"{service}.amazonaws.com")
+    account = {"StringEquals": {"aws:SourceAccount": Stack.of(topic).account}}
+    of_topic, of_key = sids
+    if key is not None:
+        key.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid=of_key,
+                principals=[sender],
+                actions=["kms:Decrypt", "kms:GenerateDataKey"],
+                resources=["*"],  # the key whose policy it is
+                conditions=account,
+            )
+        )
+    source = {} if source_arn is None else {"ArnLike": {"aws:SourceArn": source_arn}}
+    return topic.add_to_resource_policy(
+        iam.PolicyStatement(
+            sid=of_topic,
+            principals=[sender],
+            actions=["sns:Publish"],
+            resources=[topic.topic_arn],
+            conditions={**account, **source},
+        )
+    )
+
+
 class Notifications(Construct):
     """An SNS topic with its subscriptions, and the function that tells it of the cluster.
 
@@ -94,28 +131,10 @@ class Notifications(Construct):
         Args:
             service: As in `cloudwatch.amazonaws.com`.
         """
-        if self._key is None:
-            return
-        principal = iam.ServicePrincipal(f"{service}.amazonaws.com")
-        account = {"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
-        self._key.add_to_resource_policy(
-            iam.PolicyStatement(
-                sid=f"Encrypt{service.title()}",
-                principals=[principal],
-                actions=["kms:Decrypt", "kms:GenerateDataKey"],
-                resources=["*"],
-                conditions=account,
-            )
-        )
-        self.topic.add_to_resource_policy(
-            iam.PolicyStatement(
-                sid=f"Publish{service.title()}",
-                principals=[principal],
-                actions=["sns:Publish"],
-                resources=[self.topic.topic_arn],
-                conditions=account,
-            )
-        )
+        if self._key is not None:
+            name = service.title()
+            sids = (f"Publish{name}", f"Encrypt{name}")
+            let_publish(self.topic, service=service, key=self._key, sids=sids)
 
     def _post_in(self, slack: SlackConfig) -> None:
         # Without a name of its own, two deployments could not both have one.

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from functools import partial
+from typing import Any
 
 from aws_cdk import Duration, RemovalPolicy
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -145,62 +145,54 @@ class Notifier(Construct):
         training_plan_arns: Sequence[str],
     ) -> None:
         key = "`observability.notifications`"
-        allow = partial(statement, self, added_by=key)
-        statements = [
-            allow(
-                sid="LookAtCluster",
-                why=(
-                    "It asks for the cause of a fault, and what the cluster lacks. The ARN of a "
-                    "cluster ends in an id that HyperPod draws."
-                ),
-                actions=[
-                    "sagemaker:DescribeCluster",
-                    "sagemaker:DescribeClusterEvent",
-                    "sagemaker:DescribeClusterNode",
-                    "sagemaker:ListClusterEvents",
-                ],
-                resources=[any_hyperpod_cluster(self)],
-            )
-        ]
+
+        def allow(**allowed: Any) -> None:
+            role.add_to_policy(statement(self, **{"added_by": key, **allowed}))
+
+        allow(
+            sid="LookAtCluster",
+            why=(
+                "It asks for the cause of a fault, and what the cluster lacks. The ARN of a "
+                "cluster ends in an id that HyperPod draws."
+            ),
+            actions=[
+                "sagemaker:DescribeCluster",
+                "sagemaker:DescribeClusterEvent",
+                "sagemaker:DescribeClusterNode",
+                "sagemaker:ListClusterEvents",
+            ],
+            resources=[any_hyperpod_cluster(self)],
+        )
         if training_plan_arns:
-            plans = [
-                arn_of(self, "sagemaker", "training-plan", each) for each in training_plan_arns
-            ]
-            statements += [
-                allow(
-                    sid="LookAtPlans",
-                    why="It asks when a training plan ends.",
-                    added_by=f"{key} with `training_plan_arn`",
-                    actions=["sagemaker:DescribeTrainingPlan"],
-                    resources=plans,
-                )
-            ]
-        statements += [
             allow(
-                sid="RememberWhatWasTold",
-                why="It notes which messages were sent, so that none is sent twice.",
-                actions=["dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"],
-                resources=[table.table_arn],
-            ),
-            allow(
-                sid="Tell",
-                why="It publishes messages.",
-                actions=["sns:Publish"],
-                resources=[topic.topic_arn],
-            ),
-        ]
+                sid="LookAtPlans",
+                why="It asks when a training plan ends.",
+                added_by=f"{key} with `training_plan_arn`",
+                actions=["sagemaker:DescribeTrainingPlan"],
+                resources=[
+                    arn_of(self, "sagemaker", "training-plan", each) for each in training_plan_arns
+                ],
+            )
+        allow(
+            sid="RememberWhatWasTold",
+            why="It notes which messages were sent, so that none is sent twice.",
+            actions=["dynamodb:PutItem", "dynamodb:Query", "dynamodb:UpdateItem"],
+            resources=[table.table_arn],
+        )
+        allow(
+            sid="Tell",
+            why="It publishes messages.",
+            actions=["sns:Publish"],
+            resources=[topic.topic_arn],
+        )
         if topic_key is not None:
-            statements += [
-                allow(
-                    sid="EncryptMessages",
-                    why="The topic encrypts messages with a key of the deployment.",
-                    added_by=f"{key} without `topic_arn`",
-                    actions=["kms:Decrypt", "kms:GenerateDataKey"],
-                    resources=[topic_key.key_arn],
-                )
-            ]
-        for each in statements:
-            role.add_to_policy(each)
+            allow(
+                sid="EncryptMessages",
+                why="The topic encrypts messages with a key of the deployment.",
+                added_by=f"{key} without `topic_arn`",
+                actions=["kms:Decrypt", "kms:GenerateDataKey"],
+                resources=[topic_key.key_arn],
+            )
         acknowledge(
             role,
             {
@@ -231,33 +223,31 @@ class Notifier(Construct):
     def _call(self, function: lambda_.Function, *, cluster_name: str) -> None:
         """Call the function for the cluster's events, and by a schedule."""
         target = targets.LambdaFunction(function)
-        events.Rule(
-            self,
-            "Events",
-            description="Faults and changes of state of the HyperPod cluster",
-            event_pattern=events.EventPattern(
-                source=["aws.sagemaker"],
-                detail_type=[CLUSTER_EVENT],
-                detail={
-                    "EventDetails": {
-                        "ClusterName": [cluster_name],
-                        "EventLevel": ["Error", "Warn"],
-                    }
-                },
+        named = {"ClusterName": [cluster_name]}
+        faults = {"EventDetails": {**named, "EventLevel": ["Error", "Warn"]}}
+        for construct_id, description, kinds, detail in (
+            (
+                "Events",
+                "Faults and changes of state of the HyperPod cluster",
+                [CLUSTER_EVENT],
+                faults,
             ),
-            targets=[target],
-        )
-        events.Rule(
-            self,
-            "States",
-            description="State of the HyperPod cluster, and health of its nodes",
-            event_pattern=events.EventPattern(
-                source=["aws.sagemaker"],
-                detail_type=[STATE_CHANGE, NODE_HEALTH],
-                detail={"ClusterName": [cluster_name]},
+            (
+                "States",
+                "State of the HyperPod cluster, and health of its nodes",
+                [STATE_CHANGE, NODE_HEALTH],
+                named,
             ),
-            targets=[target],
-        )
+        ):
+            events.Rule(
+                self,
+                construct_id,
+                description=description,
+                event_pattern=events.EventPattern(
+                    source=["aws.sagemaker"], detail_type=kinds, detail=detail
+                ),
+                targets=[target],
+            )
         events.Rule(
             self,
             "Schedule",

@@ -80,25 +80,20 @@ def _valid_threads_per_core(threads: Json) -> list[int]:
 
 
 def _accelerator(hardware: Json) -> dict[str, Any]:
-    for kind, info, devices in (
+    kind, name, count, memory = None, None, 0, 0
+    for each, info, devices in (
         ("GPU", "GpuInfo", "Gpus"),
         ("Neuron", "NeuronInfo", "NeuronDevices"),
     ):
         if info in hardware:
             (device,) = hardware[info][devices]
-            memory = CORRECTED_MEMORY_MIB.get(device["Name"], device["MemoryInfo"]["SizeInMiB"])
-            return _accelerator_columns(kind, device["Name"], device["Count"], memory)
-    return _accelerator_columns(None, None, 0, 0)
-
-
-def _accelerator_columns(
-    kind: str | None, name: str | None, count: int, memory_mib: int
-) -> dict[str, Any]:
+            kind, name, count = each, device["Name"], device["Count"]
+            memory = CORRECTED_MEMORY_MIB.get(name, device["MemoryInfo"]["SizeInMiB"])
     return {
         "accelerator_kind": kind,
         "accelerator_name": name,
         "accelerator_count": count,
-        "accelerator_memory_mib": memory_mib,
+        "accelerator_memory_mib": memory,
     }
 
 

@@ -70,7 +70,7 @@ def keys() -> frozenset[str]:
 
 def _keys(sections: Sequence[_Section]) -> frozenset[str]:
     return frozenset(
-        _joined(path, name)
+        joined(path, name)
         for section in sections
         for path in section.paths
         for name in section.node["properties"]
@@ -106,7 +106,7 @@ def tasks() -> Mapping[str, Sequence[str]]:
 def fields(section: type[Section] = Config, *, path: str = "") -> Iterator[tuple[str, FieldInfo]]:
     """Yield the path of every key, and its field."""
     for name, field in section.model_fields.items():
-        key = _joined(path, name)
+        key = joined(path, name)
         yield key, field
         inner = section_in(field.annotation)
         if inner is not None:
@@ -151,9 +151,9 @@ def _row(
     """Return a key's line of the table, from the second column on."""
     field = section.node["properties"][name]
     kind = _escaped(_type(document, field))
-    inner = _inner(document, field)
+    inner = inner_section(document, field)
     if inner is not None:
-        key = _joined(section.paths[0], name) + ("[]" if _is_list(field) else "")
+        key = joined(section.paths[0], name) + ("[]" if is_list(field) else "")
         kind = kind.replace("section", f"[section](#{_anchor(headings[key])})")
     said = field.get("description", _resolved(document, field).get("description", ""))
     meaning, default = _divided(said)
@@ -176,23 +176,25 @@ def _divided(description: str) -> tuple[str, str | None]:
 def _sections(document: Mapping[str, Any]) -> list[_Section]:
     """Return each section once, in the order in which the page shows them."""
     found: dict[int, _Section] = {}
-    for path, node in _places(document, node=document, path=""):
+    for path, node in places(document, node=document):
         found.setdefault(id(node), _Section(paths=[], node=node)).paths.append(path)
     return list(found.values())
 
 
-def _places(
-    document: Mapping[str, Any], *, node: Mapping[str, Any], path: str
+def places(
+    document: Mapping[str, Any], *, node: Mapping[str, Any], path: str = ""
 ) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Yield the path of a section and of each below it, and its node of the JSON schema."""
     yield path, node
     for name, field in node["properties"].items():
-        inner = _inner(document, field)
+        inner = inner_section(document, field)
         if inner is not None:
-            key = _joined(path, name) + ("[]" if _is_list(field) else "")
-            yield from _places(document, node=inner, path=key)
+            key = joined(path, name) + ("[]" if is_list(field) else "")
+            yield from places(document, node=inner, path=key)
 
 
-def _joined(path: str, name: str) -> str:
+def joined(path: str, name: str) -> str:
+    """Return the path of a key of a section."""
     return f"{path}.{name}" if path else name
 
 
@@ -201,7 +203,10 @@ def _anchor(heading: str) -> str:
     return re.sub(r"[^a-z0-9_ -]", "", (heading or _TOP).lower()).replace(" ", "-")
 
 
-def _inner(document: Mapping[str, Any], field: Mapping[str, Any]) -> Mapping[str, Any] | None:
+def inner_section(
+    document: Mapping[str, Any], field: Mapping[str, Any]
+) -> Mapping[str, Any] | None:
+    """Return the section that a field has, or a list of them; None for another one."""
     for option in (field, *field.get("anyOf", ())):
         for candidate in (option, option.get("items", {})):
             resolved = _resolved(document, candidate)
@@ -210,7 +215,8 @@ def _inner(document: Mapping[str, Any], field: Mapping[str, Any]) -> Mapping[str
     return None
 
 
-def _is_list(field: Mapping[str, Any]) -> bool:
+def is_list(field: Mapping[str, Any]) -> bool:
+    """Tell whether a field has a list."""
     return any("items" in option for option in (field, *field.get("anyOf", ())))
 
 

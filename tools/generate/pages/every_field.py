@@ -9,7 +9,7 @@ import yaml
 
 from hyperpod_cdk.schema.section import EKS, OrchestratedBy, arguments
 from tools.generate import REPOSITORY
-from tools.generate.pages.config_reference import fields
+from tools.generate.pages.config_reference import fields, inner_section, is_list, joined, places
 from tools.generate.pages.config_schema import schema
 
 TARGET = REPOSITORY / "tests" / "support" / "every_field.yaml"
@@ -41,7 +41,7 @@ def render() -> Mapping[Path, str]:
         for mark in (*field.metadata, *arguments(field.annotation))
         if isinstance(mark, OrchestratedBy) and mark.orchestrator != EKS
     )
-    for key, field in _keys(document, document):
+    for key, field in _keys(document):
         if key not in known | found and not f"{key}.".startswith(others):
             text = _with(text, key, _example(document, field, key=key))
             found = {*_used(yaml.safe_load(text))}
@@ -52,21 +52,11 @@ def _loaded(path: Path) -> object:
     return yaml.safe_load(path.read_text("utf-8"))
 
 
-def _keys(document: Json, section: Json, path: str = "") -> Iterator[tuple[str, Json]]:
-    """Yield every key under a section with its field; lists add nothing to a path."""
-    for name, field in section.get("properties", {}).items():
-        yield f"{path}{name}", field
-        for inner in _sections(document, field):
-            yield from _keys(document, inner, f"{path}{name}.")
-
-
-def _sections(document: Json, field: Json) -> Iterator[Json]:
-    if "$ref" in field:
-        yield document["$defs"][field["$ref"].rpartition("/")[2]]
-    for alternative in field.get("anyOf", ()):
-        yield from _sections(document, alternative)
-    if "items" in field:
-        yield from _sections(document, field["items"])
+def _keys(document: Json) -> Iterator[tuple[str, Json]]:
+    """Yield every key with its field; lists add nothing to a path."""
+    for path, section in places(document, node=document):
+        for name, field in section["properties"].items():
+            yield joined(path, name).replace("[]", ""), field
 
 
 def _used(value: object, path: str = "") -> Iterator[str]:
@@ -93,13 +83,13 @@ def _example(document: Json, field: Json, *, key: str) -> object:
             return not field.get("default")
         if each.get("type") == "integer":
             return max(each.get("minimum", 0), 0) + each.get("multipleOf", 1)
-    is_list = any("items" in each for each in (field, *field.get("anyOf", ())))
-    for section in _sections(document, field):
+    section = inner_section(document, field)
+    if section is not None:
         # Its other keys follow one by one.
         fields = section["properties"]
         needed = section.get("required") or [*fields][:1]
         value = {name: _example(document, fields[name], key=f"{key}.{name}") for name in needed}
-        return [value] if is_list else value
+        return [value] if is_list(field) else value
     raise LookupError(f"{key}: its field has no example; add one: Field(examples=[...])")
 
 
