@@ -7,8 +7,9 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
 
-from hyperpod_cdk import ConfigError, EditorsConfig, EksCluster, EksConfig
+from hyperpod_cdk import ConfigError, EditorsConfig, EksConfig
 from tests.constructs.conftest import View
+from tests.constructs.eks.conftest import Make
 
 ENTRY = "AWS::EKS::AccessEntry"
 ANN, BEN, EVE = (f"arn:aws:iam::111122223333:role/{name}" for name in ("Ann", "Ben", "team/Ann"))
@@ -58,13 +59,9 @@ def editors(*principals: str, of: Sequence[str], training_jobs: bool = True) -> 
     ],
 )
 def test_a_principal_has_one_entry_with_all_its_policies(
-    surroundings: dict[str, Any],
-    stack: cdk.Stack,
-    view: View,
-    eks: Mapping[str, Any],
-    expected: Mapping[str, Granted],
+    make: Make, view: View, eks: Mapping[str, Any], expected: Mapping[str, Granted]
 ) -> None:
-    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(**eks))
+    make(**eks)
 
     assert {entry["PrincipalArn"]: granted(entry) for entry in view().all(ENTRY)} == expected
     assert len(view().all(ENTRY)) == len(expected)
@@ -82,17 +79,11 @@ def granted(entry: Mapping[str, Any]) -> Granted:
     return found
 
 
-def test_neither_order_nor_rights_change_the_id_of_an_entry(
-    surroundings: dict[str, Any], stack: cdk.Stack
-) -> None:
+def test_neither_order_nor_rights_change_the_id_of_an_entry(make: Make, stack: cdk.Stack) -> None:
     # CloudFormation creates the entry of a new id first, and EKS has one of the principal.
-    sections = [
-        EksConfig(admins=(ANN,), viewers=(BEN, EVE)),
-        EksConfig(viewers=(EVE, ANN), editors=(editors(BEN, of=["a"]),)),
-    ]
     other = cdk.Stack(cdk.App.of(stack), "Other", env=cdk.Environment(region="us-west-2"))
-    for within, section in zip((stack, other), sections, strict=True):
-        EksCluster(within, "Eks", **surroundings, eks=section)
+    make(admins=(ANN,), viewers=(BEN, EVE))
+    make(within=other, viewers=(EVE, ANN), editors=(editors(BEN, of=["a"]),))
 
     found = [
         {
@@ -117,49 +108,32 @@ def test_neither_order_nor_rights_change_the_id_of_an_entry(
             {"admins": [ANN], "editors": [{"namespaces": ["a"], "principals": [ANN]}]},
             r"editors\[0\].principals\[0\]: .*is in eks.admins, which gives every right",
         ),
-        (
-            {"editors": [{"namespaces": [], "principals": [ANN]}]},
-            r"editors\[0\].namespaces: \[\] must name one namespace or more",
-        ),
-        (
-            {"editors": [{"namespaces": ["a"], "principals": []}]},
-            r"editors\[0\].principals: \[\] must name one principal or more",
-        ),
-        (
-            {"editors": [{"namespaces": ["a", "a"], "principals": [ANN]}]},
-            r"editors\[0\].namespaces\[1\]: 'a' is listed twice",
-        ),
-        (
-            {"editors": [{"namespaces": ["Team A"], "principals": [ANN]}]},
-            r"editors\[0\].namespaces\[0\]: 'Team A' must be a namespace, or a pattern of them",
-        ),
-        (
-            {"editors": [{"namespaces": ["kube-*"], "principals": [ANN]}]},
-            r"editors\[0\].namespaces\[0\]: 'kube-\*' must leave out kube-system",
-        ),
-        (
-            {"editors": [{"namespaces": ["*"], "principals": [ANN]}]},
-            r"editors\[0\].namespaces\[0\]: '\*' must leave out kube-system",
-        ),
-        (
-            {"editors": [{"namespaces": ["kube-node-lease"], "principals": [ANN]}]},
-            r"editors\[0\].namespaces\[0\]: 'kube-node-lease' must leave out kube-node-lease",
-        ),
-        (
-            {"editors": [{"namespaces": ["kube-own"], "principals": [ANN]}]},
-            r"editors\[0\].namespaces\[0\]: 'kube-own' must leave out kube-own",
-        ),
-        (
-            {
-                "editors": [
-                    {"namespaces": ["a"], "privileged_namespaces": ["b"], "principals": [ANN]}
-                ]
-            },
-            r"editors\[0\].privileged_namespaces\[0\]: 'b' is none of namespaces",
-        ),
-        (
-            {"editors": [{"namespaces": ["a"], "principals": ["Ann"]}]},
-            r"editors\[0\].principals\[0\]: 'Ann' must be the ARN of an IAM role or user",
+        *(
+            (
+                {"editors": [{"namespaces": ["a"], "principals": [ANN], **entry}]},
+                rf"editors\[0\].{message}",
+            )
+            for entry, message in (
+                ({"namespaces": []}, r"namespaces: \[\] must name one namespace or more"),
+                ({"namespaces": ["a", "a"]}, r"namespaces\[1\]: 'a' is listed twice"),
+                (
+                    {"namespaces": ["Team A"]},
+                    r"namespaces\[0\]: 'Team A' must be a namespace, or a pattern of them",
+                ),
+                ({"namespaces": ["kube-*"]}, r"namespaces\[0\]: .* must leave out kube-system"),
+                ({"namespaces": ["*"]}, r"namespaces\[0\]: '\*' must leave out kube-system"),
+                ({"namespaces": ["kube-node-lease"]}, "namespaces.*must leave out kube-node-lease"),
+                ({"namespaces": ["kube-own"]}, "namespaces.*must leave out kube-own"),
+                (
+                    {"privileged_namespaces": ["b"]},
+                    r"privileged_namespaces\[0\]: 'b' is none of namespaces",
+                ),
+                ({"principals": []}, r"principals: \[\] must name one principal or more"),
+                (
+                    {"principals": ["Ann"]},
+                    r"principals\[0\]: 'Ann' must be the ARN of an IAM role or user",
+                ),
+            )
         ),
     ],
 )

@@ -3,30 +3,28 @@
 import re
 import subprocess
 from collections.abc import Sequence
-from typing import Any
 
-import aws_cdk as cdk
 import pytest
 
-from hyperpod_cdk import ConfigError, EksCluster, EksConfig
+from hyperpod_cdk import ConfigError, EksConfig
 from hyperpod_cdk.eks.checks.kubernetes_version import (
     HELM_KUBERNETES_MINOR,
     KUBECTL_KUBERNETES_MINOR,
 )
 from hyperpod_cli.helm.layer_binaries import layer_binaries
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
+from tests.constructs.eks.conftest import Make
 
-CLUSTER, ADDON, ENTRY = "AWS::EKS::Cluster", "AWS::EKS::Addon", "AWS::EKS::AccessEntry"
-OFFICE = "203.0.113.0/24"
+CLUSTER, ADDON = "AWS::EKS::Cluster", "AWS::EKS::Addon"
+OFFICE, ANYWHERE, HALVES = "203.0.113.0/24", "0.0.0.0/0", ["0.0.0.0/1", "128.0.0.0/1"]
 BOTH, PUBLIC, PRIVATE = "public_and_private", "public", "private"
 
 
-def test_the_default_control_plane(
-    stack: cdk.Stack, surroundings: dict[str, Any], view: View
-) -> None:
-    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(version="1.33"))
+def test_the_default_control_plane(make: Make, view: View) -> None:
+    make(version="1.33")
 
-    cluster = view().one(CLUSTER)
+    seen = view()
+    cluster = seen.one(CLUSTER)
 
     assert cluster["Name"] == "ml-eks"
     assert cluster["Version"] == "1.33"
@@ -45,12 +43,17 @@ def test_the_default_control_plane(
         "scheduler",
     }
     assert not cluster.keys() & {"EncryptionConfig", "DeletionProtection"}
+    # It has no nodes of its own, and add-ons that need none.
+    assert cluster["ComputeConfig"] == {"Enabled": False}
+    assert cluster["StorageConfig"] == {"BlockStorage": {"Enabled": False}}
+    assert cluster["KubernetesNetworkConfig"]["ElasticLoadBalancing"] == {"Enabled": False}
+    assert not seen.ids("AWS::EKS::Nodegroup") + seen.ids("AWS::Lambda::Function")
+    names = [addon["AddonName"] for addon in seen.all(ADDON)]
+    assert sorted(names) == ["eks-pod-identity-agent", "kube-proxy", "vpc-cni"]
 
 
-def test_its_logs_expire_and_end_with_it(
-    stack: cdk.Stack, surroundings: dict[str, Any], view: View
-) -> None:
-    EksCluster(stack, "Eks", **surroundings, eks=EksConfig())
+def test_its_logs_expire_and_end_with_it(make: Make, view: View) -> None:
+    make()
 
     seen = view()
     group = seen.id("AWS::Logs::LogGroup", LogGroupName="/aws/eks/ml-eks/cluster")
@@ -61,11 +64,8 @@ def test_its_logs_expire_and_end_with_it(
     assert group in seen.dependencies(seen.id(CLUSTER))
 
 
-def test_what_the_rules_of_a_control_plane_warn_of_is_an_annotation(
-    stack: cdk.Stack, surroundings: dict[str, Any]
-) -> None:
-    eks = EksConfig(version="1.30", public_access_cidrs=("203.0.113.0/24",))
-    made = EksCluster(stack, "Eks", **surroundings, eks=eks)
+def test_what_the_rules_of_a_control_plane_warn_of_is_an_annotation(make: Make) -> None:
+    made = make(version="1.30", public_access_cidrs=("203.0.113.0/24",))
 
     (message,) = [str(each.data) for each in made.node.metadata if each.type == "aws:cdk:warning"]
 
@@ -73,110 +73,55 @@ def test_what_the_rules_of_a_control_plane_warn_of_is_an_annotation(
     assert message.endswith("[ack: hyperpod-cdk:kubernetes_version]")
 
 
-def test_it_has_no_nodes_of_its_own(
-    stack: cdk.Stack, surroundings: dict[str, Any], view: View
-) -> None:
-    EksCluster(stack, "Eks", **surroundings, eks=EksConfig())
-
-    seen = view()
-    cluster = seen.one(CLUSTER)
-
-    assert cluster["ComputeConfig"] == {"Enabled": False}
-    assert cluster["StorageConfig"] == {"BlockStorage": {"Enabled": False}}
-    assert cluster["KubernetesNetworkConfig"]["ElasticLoadBalancing"] == {"Enabled": False}
-    assert not seen.ids("AWS::EKS::Nodegroup")
-    assert not seen.ids("AWS::Lambda::Function")
-
-
 @pytest.mark.parametrize(
-    ("access", "cidrs", "public", "private", "only_from", "anywhere"),
+    ("access", "cidrs", "listed", "anywhere"),
     [
-        pytest.param(BOTH, ("0.0.0.0/0",), True, True, None, True, id="both"),
-        pytest.param(BOTH, (OFFICE,), True, True, [OFFICE], False, id="both-restricted"),
-        pytest.param(
-            BOTH,
-            (
-                OFFICE,
-                "0.0.0.0/0",
-            ),
-            True,
-            True,
-            [OFFICE, "0.0.0.0/0"],
-            True,
-            id="both-open-anyway",
-        ),
-        pytest.param(
-            BOTH,
-            ("0.0.0.0/1", "128.0.0.0/1"),
-            True,
-            True,
-            ["0.0.0.0/1", "128.0.0.0/1"],
-            True,
-            id="both-open-in-halves",
-        ),
-        pytest.param(PUBLIC, ("0.0.0.0/0",), True, False, None, True, id="public"),
-        pytest.param(PRIVATE, ("0.0.0.0/0",), False, True, None, False, id="private"),
-        pytest.param(PRIVATE, (OFFICE,), False, True, [], False, id="private-ignores-cidrs"),
-        pytest.param(
-            PUBLIC, ("0.0.0.0/0", OFFICE), True, False, ["0.0.0.0/0", OFFICE], True, id="reopened"
-        ),
+        (BOTH, [ANYWHERE], None, True),
+        (BOTH, [OFFICE], [OFFICE], False),
+        (BOTH, [OFFICE, ANYWHERE], [OFFICE, ANYWHERE], True),
+        (BOTH, HALVES, HALVES, True),
+        (PUBLIC, [ANYWHERE], None, True),
+        (PUBLIC, [ANYWHERE, OFFICE], [ANYWHERE, OFFICE], True),
+        (PRIVATE, [ANYWHERE], None, False),
+        (PRIVATE, [OFFICE], [], False),
     ],
 )
 def test_endpoint(
     *,
-    stack: cdk.Stack,
-    surroundings: dict[str, Any],
+    make: Make,
     view: View,
     access: str,
-    cidrs: tuple[str, ...],
-    public: bool,
-    private: bool,
-    only_from: Sequence[str] | None,
+    cidrs: Sequence[str],
+    listed: Sequence[str] | None,
     anywhere: bool,
 ) -> None:
-    eks = EksConfig(endpoint_access=access, public_access_cidrs=cidrs)
-    EksCluster(stack, "Eks", **surroundings, eks=eks)
+    section = {"endpoint_access": access, "public_access_cidrs": cidrs}
+    make(**section)
 
     network = view().one(CLUSTER)["ResourcesVpcConfig"]
 
-    assert network["EndpointPublicAccess"] is public
-    assert network["EndpointPrivateAccess"] is private
-    assert network.get("PublicAccessCidrs") == only_from
-    assert eks.is_reachable_from_anywhere is anywhere
+    assert network["EndpointPublicAccess"] is (access != PRIVATE)
+    assert network["EndpointPrivateAccess"] is (access != PUBLIC)
+    assert network.get("PublicAccessCidrs") == listed
+    assert EksConfig(**section).is_reachable_from_anywhere is anywhere
 
 
-def test_addons_need_no_node(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
-    EksCluster(stack, "Eks", **surroundings, eks=EksConfig())
-
-    names = [addon["AddonName"] for addon in view().all(ADDON)]
-
-    assert sorted(names) == ["eks-pod-identity-agent", "kube-proxy", "vpc-cni"]
-
-
-def test_secrets_key(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> None:
+def test_secrets_key(make: Make, view: View) -> None:
     arn = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
-    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(secrets_kms_key_arn=arn))
+    make(secrets_kms_key_arn=arn)
 
     assert view().one(CLUSTER)["EncryptionConfig"] == [
         {"Provider": {"KeyArn": arn}, "Resources": ["secrets"]}
     ]
 
 
-@pytest.mark.parametrize(
-    ("said", "found"),
-    [({}, None), *(({"deletion_protection": value}, value) for value in (True, False))],
-)
+@pytest.mark.parametrize("protects", [True, False])
 def test_deletion_protection_is_stated_as_it_is_written(
-    *,
-    stack: cdk.Stack,
-    surroundings: dict[str, Any],
-    view: View,
-    said: dict[str, Any],
-    found: bool | None,
+    *, make: Make, view: View, protects: bool
 ) -> None:
-    EksCluster(stack, "Eks", **surroundings, eks=EksConfig(**said))
+    make(deletion_protection=protects)
 
-    assert view().one(CLUSTER).get("DeletionProtection") is found
+    assert view().one(CLUSTER)["DeletionProtection"] is protects
 
 
 def test_a_version_that_hyperpod_does_not_take_is_refused() -> None:
@@ -186,21 +131,21 @@ def test_a_version_that_hyperpod_does_not_take_is_refused() -> None:
         EksConfig(version="1.29")
 
 
-def minor(pattern: str, *command: object) -> int:
-    arguments = [str(part) for part in command]
-    result = subprocess.run(arguments, check=True, capture_output=True, text=True)
-    (found,) = re.findall(pattern, result.stdout)
-    return int(found)
-
-
-def test_helm_of_the_layer_is_built_for_the_minor_version() -> None:
-    helm = layer_binaries().helm
-
-    assert minor(r'KubeClientVersion:"v1\.(\d+)"', helm, "version") == HELM_KUBERNETES_MINOR
-
-
-def test_kubectl_of_the_layer_is_of_the_minor_version() -> None:
-    kubectl = layer_binaries().kubectl
-
-    told = minor(r"Client Version: v1\.(\d+)", kubectl, "version", "--client")
-    assert told == KUBECTL_KUBERNETES_MINOR
+@pytest.mark.parametrize(
+    ("binary", "command", "pattern", "expected"),
+    [
+        ("helm", ["version"], r'KubeClientVersion:"v1\.(\d+)"', HELM_KUBERNETES_MINOR),
+        (
+            "kubectl",
+            ["version", "--client"],
+            r"Client Version: v1\.(\d+)",
+            KUBECTL_KUBERNETES_MINOR,
+        ),
+    ],
+)
+def test_the_layers_binaries_are_built_for_the_minor_version(
+    binary: str, command: list[str], pattern: str, expected: int
+) -> None:
+    program = str(getattr(layer_binaries(), binary))
+    told = subprocess.run([program, *command], check=True, capture_output=True, text=True).stdout
+    assert re.findall(pattern, told) == [str(expected)]
