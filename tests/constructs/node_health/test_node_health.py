@@ -38,6 +38,8 @@ CHART = REPOSITORY / "charts" / "node-health"
 EXAMPLE = CONFIG_FOLDER / "examples" / "node-health.yaml"
 SCRIPT = "#!/bin/sh\n# Ärger: ${AWS::Region}, ${name}, \\${x:-y}, {{ .Values }}\nexit 0\n"
 GPU, TRAINIUM, CPU = "ml.p5.48xlarge", "ml.trn2.48xlarge", "ml.m5.2xlarge"
+Add = Callable[..., None]
+Release = Callable[..., tuple[Any, Any, str]]
 DIGEST = f"registry.example/check@sha256:{'a' * 64}"
 
 
@@ -49,33 +51,42 @@ def script(tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def arguments(eks_cluster: eks.ICluster, provisioner: Provisioner) -> dict[str, Any]:
-    """Return the arguments without a default, but for the check."""
-    types = [TRAINIUM, CPU, GPU]
-    return {"cluster": eks_cluster, "provisioner": provisioner, "instance_types": types}
+def add(stack: cdk.Stack, eks_cluster: eks.ICluster, provisioner: Provisioner) -> Add:
+    """Return a function that adds what a section says."""
+
+    def added(health: NodeHealthConfig, **further: Any) -> None:
+        types = {"instance_types": [TRAINIUM, CPU, GPU]}
+        made = {"cluster": eks_cluster, "provisioner": provisioner, "health": health}
+        NodeHealth(stack, "Health", **made, **{**types, **further})
+
+    return added
 
 
-def test_defaults_are_the_charts(
-    stack: cdk.Stack, arguments: dict[str, Any], script: str, view: View, tmp_path: Path
-) -> None:
-    NodeHealth(stack, "Health", health=NodeHealthConfig(script=script), **arguments)
+@pytest.fixture
+def release(add: Add, view: View, tmp_path: Path) -> Release:
+    """Return a function from a section to its release, the values, and what the chart renders."""
 
-    properties = view().one(RELEASE)
-    values = json.loads(properties["Values"])
+    def released(health: NodeHealthConfig, **further: Any) -> tuple[Any, Any, str]:
+        add(health, **further)
+        properties = view().one(RELEASE)
+        values = json.loads(properties["Values"])
+        return properties, values, template("health", CHART, values=values, home=tmp_path)
+
+    return released
+
+
+def test_defaults_are_the_charts(release: Release, script: str, tmp_path: Path) -> None:
+    properties, values, rendered = release(NodeHealthConfig(script=script))
 
     assert (properties["Release"], properties["Namespace"]) == ("node-health", "kube-system")
     # A script that fails must not fail the deployment that changes it.
     assert properties["WaitForReadyMinutes"] == "0"
     assert (values["script"], values["instanceTypes"]) == (SCRIPT, [GPU, TRAINIUM])
     required = {name: values[name] for name in ("script", "instanceTypes")}
-    assert template("health", CHART, values=values, home=tmp_path) == template(
-        "health", CHART, values=required, home=tmp_path
-    )
+    assert rendered == template("health", CHART, values=required, home=tmp_path)
 
 
-def test_options(
-    stack: cdk.Stack, arguments: dict[str, Any], script: str, view: View, tmp_path: Path
-) -> None:
+def test_options(release: Release, script: str) -> None:
     health = NodeHealthConfig(
         script=script,
         interval_seconds=86_400,
@@ -84,10 +95,7 @@ def test_options(
         max_at_once=25,
         image=DIGEST,
     )
-    NodeHealth(stack, "Health", health=health, release="mine", **arguments)
-
-    properties = view().one(RELEASE)
-    values = json.loads(properties["Values"])
+    properties, values, _ = release(health, release="mine")
 
     assert properties["Release"] == "mine"
     assert values == {
@@ -99,18 +107,13 @@ def test_options(
         "maxAtOnce": 25,
         "image": DIGEST,
     }
-    assert template("mine", CHART, values=values, home=tmp_path)
 
 
-def test_recurring_checks_know_what_nodes_must_have(
-    stack: cdk.Stack, arguments: dict[str, Any], script: str, view: View, tmp_path: Path
-) -> None:
+def test_recurring_checks_know_what_nodes_must_have(release: Release, script: str) -> None:
     health = NodeHealthConfig(
         script=script, recurring=RecurringHealthConfig(schedule="0 3 * * 1-5", max_quarantined=2)
     )
-    NodeHealth(stack, "Health", health=health, **arguments)
-
-    values = json.loads(view().one(RELEASE)["Values"])
+    _, values, _ = release(health)
     program = (CHART.parent / "validation" / "files" / "node_check.py").read_text("utf-8")
 
     assert values["recurring"] == {
@@ -121,16 +124,9 @@ def test_recurring_checks_know_what_nodes_must_have(
         "maxQuarantined": 2,
         "timeoutSeconds": 600,
     }
-    assert template("health", CHART, values=values, home=tmp_path)
     # The two charts run the same image.
     pinned = yaml.safe_load((CHART.parent / "validation" / "values.yaml").read_text("utf-8"))
     assert pinned["image"] == CHECK_IMAGE
-
-
-@pytest.mark.parametrize("schedule", ["daily", "0 3 * *", "0 3 * * MON", "@daily", "0 3 * * *\n"])
-def test_a_schedule_is_five_numbers(schedule: str) -> None:
-    with pytest.raises(ConfigError, match="must be five fields of cron in UTC"):
-        RecurringHealthConfig(schedule=schedule)
 
 
 @pytest.mark.parametrize(
@@ -145,6 +141,10 @@ def test_a_schedule_is_five_numbers(schedule: str) -> None:
         ("0 3 * * 5-1", "day of the week 5-1 must begin with the smaller number"),
         ("0 3- * * *", "hour '3-' must be"),
         ("59,0-30/5 */6 1-31 12 0-6", ""),
+        *(
+            (schedule, "must be five fields of cron in UTC")
+            for schedule in ("daily", "0 3 * *", "0 3 * * MON", "@daily", "0 3 * * *\n")
+        ),
     ],
 )
 def test_a_schedule_is_one_that_kubernetes_takes(schedule: str, told: str) -> None:
@@ -153,27 +153,25 @@ def test_a_schedule_is_one_that_kubernetes_takes(schedule: str, told: str) -> No
         RecurringHealthConfig(schedule=schedule)
 
 
-def test_a_type_with_accelerators_is_needed(
-    stack: cdk.Stack, arguments: dict[str, Any], script: str
-) -> None:
-    arguments["instance_types"] = [CPU]
-
+def test_a_type_with_accelerators_is_needed(add: Add, script: str) -> None:
     with pytest.raises(ValueError, match="none of them has GPUs or Trainium"):
-        NodeHealth(stack, "Health", health=NodeHealthConfig(script=script), **arguments)
+        add(NodeHealthConfig(script=script), instance_types=[CPU])
 
 
-def test_a_script_that_does_not_reach_the_provisioner_is_refused(
-    stack: cdk.Stack, arguments: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_script_that_does_not_reach_the_provisioner_is_refused(add: Add, tmp_path: Path) -> None:
     large = tmp_path / "large.sh"
     large.write_text("#!/bin/sh\n" + 'echo "\n' * 14_000)
 
     with pytest.raises(TooLargeError, match=r"the script .*large\.sh has .* bytes"):
-        NodeHealth(stack, "Health", health=NodeHealthConfig(script=str(large)), **arguments)
+        add(NodeHealthConfig(script=str(large)))
 
 
 def test_bytecode_is_no_part_of_a_chart(
-    stack: cdk.Stack, arguments: dict[str, Any], view: View, tmp_path: Path
+    stack: cdk.Stack,
+    eks_cluster: eks.ICluster,
+    provisioner: Provisioner,
+    view: View,
+    tmp_path: Path,
 ) -> None:
     for name in ("clean", "used"):
         chart = tmp_path / name
@@ -184,8 +182,8 @@ def test_bytecode_is_no_part_of_a_chart(
         HelmRelease(
             stack,
             name,
-            cluster=arguments["cluster"],
-            provisioner=arguments["provisioner"],
+            cluster=eks_cluster,
+            provisioner=provisioner,
             chart=chart,
             release=name,
             namespace="kube-system",
@@ -213,7 +211,6 @@ def test_nodes_need_room_for_its_pod(instance_type: str, *, runs: bool) -> None:
     assert ("node-health-check" in with_check) is runs
 
 
-GOOD = b"#!/bin/sh\nexit 0\n"
 SCHEMA = REPOSITORY / "charts" / "node-health" / "values.schema.json"
 
 
@@ -227,12 +224,13 @@ def refusal(**values: Any) -> str:
 @pytest.mark.parametrize(
     ("content", "part"),
     [
-        pytest.param(b"exit 0\n", "begin it with #!/bin/sh", id="no-first-line"),
-        pytest.param(b"", "begin it with #!/bin/sh", id="empty"),
-        pytest.param(b"#!/bin/sh\r\nexit 0\r\n", "sed -i 's/\\r$//' ", id="windows"),
-        pytest.param(b"#!/bin/sh\n\xff\n", "must be text in UTF-8", id="binary"),
-        pytest.param(b"#!/bin/sh\n" + b"#" * 99_991, "has 100,001 characters", id="long"),
+        (b"exit 0\n", "begin it with #!/bin/sh"),
+        (b"", "begin it with #!/bin/sh"),
+        (b"#!/bin/sh\r\nexit 0\r\n", "sed -i 's/\\r$//' "),
+        (b"#!/bin/sh\n\xff\n", "must be text in UTF-8"),
+        (b"#!/bin/sh\n" + b"#" * 99_991, "has 100,001 characters"),
     ],
+    ids=["no-first-line", "empty", "windows", "binary", "long"],
 )
 def test_a_script_that_no_node_could_run(content: bytes, part: str, tmp_path: Path) -> None:
     script = tmp_path / "check.sh"
@@ -245,19 +243,10 @@ def test_a_script_that_no_node_could_run(content: bytes, part: str, tmp_path: Pa
     assert part in line
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        pytest.param(lambda _: None, id="missing"),
-        pytest.param(Path.mkdir, id="folder"),
-        pytest.param(lambda path: path.symlink_to("nowhere"), id="broken-link"),
-    ],
-)
-def test_no_script(make: Callable[[Path], None], tmp_path: Path) -> None:
-    script = tmp_path / "check.sh"
-    make(script)
-
-    assert f"must be a script; '{script}' is not a file" in refusal(script=str(script))
+def test_a_file_that_is_not_there_or_a_folder_is_no_script(tmp_path: Path) -> None:
+    (tmp_path / "broken").symlink_to("nowhere")
+    for script in (tmp_path / "missing", tmp_path, tmp_path / "broken"):
+        assert f"must be a script; '{script}' is not a file" in refusal(script=str(script))
 
 
 @pytest.mark.parametrize(
@@ -272,11 +261,8 @@ def test_no_script(make: Callable[[Path], None], tmp_path: Path) -> None:
         ("image", "python:3.13", "must end with the digest of an image"),
     ],
 )
-def test_a_value_that_the_chart_refuses(key: str, value: object, part: str, tmp_path: Path) -> None:
-    script = tmp_path / "check.sh"
-    script.write_bytes(GOOD)
-
-    line = refusal(script=str(script), **{key: value})
+def test_a_value_that_the_chart_refuses(key: str, value: object, part: str, script: str) -> None:
+    line = refusal(script=script, **{key: value})
 
     assert line.startswith(f"NodeHealthConfig.{key}: ")
     assert part in line
@@ -313,15 +299,11 @@ def test_a_mistake_of_a_file_is_one_line() -> None:
     assert line.startswith("node_health.script: 'node-health/gpus.sh' must be a script; ")
 
 
-def test_recurring_checks_alone_need_no_script_and_no_controller(
-    stack: cdk.Stack, arguments: dict[str, Any], view: View, tmp_path: Path
-) -> None:
+def test_recurring_checks_alone_need_no_script_and_no_controller(release: Release) -> None:
     health = NodeHealthConfig(recurring=RecurringHealthConfig(schedule="0 3 * * *"))
-    NodeHealth(stack, "Health", health=health, **arguments)
 
-    values = json.loads(view().one(RELEASE)["Values"])
-    rendered = yaml.safe_load_all(template("health", CHART, values=values, home=tmp_path))
-    kinds = {item["kind"] for item in rendered if item}
+    _, _, rendered = release(health)
+    kinds = {item["kind"] for item in yaml.safe_load_all(rendered) if item}
     assert "CronJob" in kinds
     assert not kinds & {"DaemonSet", "Deployment"}
 
