@@ -201,16 +201,22 @@ def contents(directory: Path, pattern: str) -> dict[str, str]:
     }
 
 
+def templates_of(assembly: Path) -> dict[str, dict[str, Any]]:
+    return {
+        path.name.removesuffix(".template.json"): json.loads(path.read_text("utf-8"))
+        for path in assembly.glob("*.template.json")
+    }
+
+
 def templates(output: Path) -> dict[str, dict[str, Any]]:
     """Return the templates without what the CDK adds about itself."""
     result = {}
-    for path in output.glob("*.template.json"):
-        template = json.loads(path.read_text("utf-8"))
+    for name, template in templates_of(output).items():
         template.get("Conditions", {}).pop("CDKMetadataAvailable", None)
         template["Resources"].pop("CDKMetadata", None)
         for resource in template["Resources"].values():
             resource.pop("Metadata", None)
-        result[path.name.removesuffix(".template.json")] = {k: v for k, v in template.items() if v}
+        result[name] = {k: v for k, v in template.items() if v}
     return result
 
 
@@ -285,13 +291,6 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
         patch.chdir(folder)
         assert main(config=config, output=folder / "cdk.out") == 0
     return folder / "cdk.out"
-
-
-def templates_of(assembly: Path) -> dict[str, dict[str, Any]]:
-    return {
-        path.name.removesuffix(".template.json"): json.loads(path.read_text("utf-8"))
-        for path in assembly.glob("*.template.json")
-    }
 
 
 def test_a_rule_of_every_stack_refuses_it(assembly: Path, default_config: Config) -> None:

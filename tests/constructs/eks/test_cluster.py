@@ -3,6 +3,7 @@
 import re
 import subprocess
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -95,7 +96,7 @@ def test_endpoint(
     listed: Sequence[str] | None,
     anywhere: bool,
 ) -> None:
-    section = {"endpoint_access": access, "public_access_cidrs": cidrs}
+    section: dict[str, Any] = {"endpoint_access": access, "public_access_cidrs": cidrs}
     make(**section)
 
     network = view().one(CLUSTER)["ResourcesVpcConfig"]

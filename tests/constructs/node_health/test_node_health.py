@@ -55,9 +55,15 @@ def add(stack: cdk.Stack, eks_cluster: eks.ICluster, provisioner: Provisioner) -
     """Return a function that adds what a section says."""
 
     def added(health: NodeHealthConfig, **further: Any) -> None:
-        types = {"instance_types": [TRAINIUM, CPU, GPU]}
-        made = {"cluster": eks_cluster, "provisioner": provisioner, "health": health}
-        NodeHealth(stack, "Health", **made, **{**types, **further})
+        given = {"instance_types": [TRAINIUM, CPU, GPU], **further}
+        NodeHealth(
+            stack,
+            "Health",
+            cluster=eks_cluster,
+            provisioner=provisioner,
+            health=health,
+            **given,
+        )
 
     return added
 

@@ -6,7 +6,6 @@ import aws_cdk as cdk
 import pytest
 
 from hyperpod_cdk import Notifications, NotificationsConfig
-from hyperpod_shared.clusters import CLUSTER_EVENT, NODE_HEALTH, STATE_CHANGE
 from tests.constructs.conftest import View
 from tests.support.configs import default_document
 from tests.support.refusals import lines_for
@@ -25,32 +24,6 @@ def _made(stack: cdk.Stack, view: View, **section: Any) -> TemplateView:
         training_plan_arns=["p5-plan"],
     )
     return view()
-
-
-def test_rules_call_the_function_for_each_kind_of_event_of_the_cluster_alone(
-    stack: cdk.Stack, view: View
-) -> None:
-    made = _made(stack, view)
-    function = made.id("AWS::Lambda::Function")
-    patterns = [
-        rule["EventPattern"] for rule in made.all("AWS::Events::Rule") if "EventPattern" in rule
-    ]
-    assert {kind for each in patterns for kind in each["detail-type"]} == {
-        CLUSTER_EVENT,
-        NODE_HEALTH,
-        STATE_CHANGE,
-    }
-    for pattern in patterns:
-        detail = pattern["detail"]
-        named = detail["EventDetails"] if pattern["detail-type"] == [CLUSTER_EVENT] else detail
-        assert named["ClusterName"] == ["ml-cluster"]
-        assert pattern["source"] == ["aws.sagemaker"]
-    rules = made.all("AWS::Events::Rule")
-    assert [each["ScheduleExpression"] for each in rules if "ScheduleExpression" in each] == [
-        "rate(5 minutes)"
-    ]
-    targets = [target["Arn"] for rule in rules for target in rule["Targets"]]
-    assert targets == [{"Fn::GetAtt": [function, "Arn"]}] * len(rules)
 
 
 def test_cloudwatch_of_this_account_alone_publishes_beside_the_function(

@@ -10,7 +10,6 @@ from tests.conftest import Assemble
 from tests.support.configs import CONFIG_FOLDER, EXISTING_CONTROL_PLANE
 from tests.support.template_view import TemplateView
 
-ADDON = "amazon-sagemaker-hyperpod-inference"
 ROLE = "AWS::IAM::Role"
 SWITCHES = ("cert_manager", "metrics_server", "s3_csi_driver", "inference_operator")
 ACCOUNTS = (
@@ -66,34 +65,6 @@ def test_each_role_is_for_one_service_account_of_this_cluster(seen: TemplateView
         assert values["Issuer"]["Fn::Select"][0] == 1
 
 
-def test_the_addon_gets_its_roles_its_bucket_and_its_cluster(seen: TemplateView) -> None:
-    addon = seen.one("AWS::EKS::Addon", AddonName=ADDON)
-    (bucket,) = (each for each in seen.all("AWS::S3::Bucket") if "BucketName" in each)
-    values = seen.text(addon["ConfigurationValues"])
-
-    assert addon["AddonVersion"] == "v1.5.0-eksbuild.1"
-    for key in ("executionRoleArn", "tlsCertificateS3Bucket", "hyperpodClusterArn"):
-        assert f'"{key}":"' in values
-    assert values.count('"enabled":true') == 3
-    assert seen.text(bucket["BucketName"]).startswith("hyperpod-tls-inference-<AWS::AccountId>-")
-
-
-def test_the_bucket_is_encrypted_for_tls_alone_and_retained(seen: TemplateView) -> None:
-    (name,) = (
-        name
-        for name in seen.ids("AWS::S3::Bucket")
-        if "BucketName" in seen.resources[name]["Properties"]
-    )
-    bucket = seen.resources[name]
-    policies = seen.all("AWS::S3::BucketPolicy", Bucket={"Ref": name})
-
-    assert (bucket["DeletionPolicy"], bucket["UpdateReplacePolicy"]) == ("Retain", "Retain")
-    assert "BucketEncryption" in bucket["Properties"]
-    assert [each["Condition"] for each in policies[0]["PolicyDocument"]["Statement"]] == [
-        {"Bool": {"aws:SecureTransport": "false"}}
-    ]
-
-
 def test_what_changes_is_tagged_or_in_the_vpc(seen: TemplateView) -> None:
     reading = ("Describe", "Get", "List", "Query")
     for _, statement in seen.statements():
@@ -108,12 +79,6 @@ def test_what_changes_is_tagged_or_in_the_vpc(seen: TemplateView) -> None:
     }
     (vpc,) = seen.statement("OpenSecurityGroups")["Condition"]["ArnEquals"].values()
     assert ":vpc/<output " in seen.text(vpc)
-
-
-def test_pods_mount_the_buckets_of_data(seen: TemplateView) -> None:
-    read = seen.text(seen.statement("ReadData")["Resource"])
-    assert read.endswith(":s3:::my-models-111122223333/*")
-    assert seen.one("AWS::EKS::PodIdentityAssociation", ServiceAccount="s3-csi-driver-sa")
 
 
 def test_the_arn_of_the_cluster_is_no_export(templates: dict[str, Any]) -> None:
