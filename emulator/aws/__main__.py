@@ -3,20 +3,19 @@
 import gc
 
 from emulator.aws.ministack import app, require_version
-from emulator.aws.settings import Settings, follow_parent
+from emulator.aws.settings import follow_parent, own_settings
 
 
 def main() -> None:
     """Check MiniStack's version, register every addition, and serve until stopped."""
     gc.set_threshold(100_000, 50, 50)
-    settings = Settings.from_environment()
-    if settings.scratch:
-        follow_parent(scratch=settings.scratch)
+    if own_settings().scratch:
+        follow_parent(scratch=own_settings().scratch)
     require_version()
     # Only now: these use the names of that version.
     from emulator.aws.additions import install  # noqa: PLC0415
 
-    install(settings=settings)
+    install()
     gc.freeze()
     app.main()
 

@@ -7,7 +7,7 @@ from typing import Any
 from emulator.aws.ministack import Response, iam_actions, s3, wrap
 
 
-def install_bucket_owners() -> None:
+def install() -> None:
     """Deny what expects another owner of a bucket, and tags without a right to set them.
 
     https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucket-owner-condition.html

@@ -7,7 +7,7 @@ from typing import Any
 from emulator.aws.ministack import Response, ecr, get_account_id, wrap
 
 
-def install_missing_images() -> None:
+def install() -> None:
     """Refuse to describe an image that is not in its repository.
 
     The words are those of https://github.com/hashicorp/terraform-provider-aws/issues/35268.

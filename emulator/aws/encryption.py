@@ -38,20 +38,28 @@ def key_problem(key: str) -> str | None:
     return None if record["KeySpec"] == "SYMMETRIC_DEFAULT" else "is not symmetric"
 
 
-def install_keys() -> None:
-    """Let a key be created with the id that a configuration names."""
+def install() -> None:
+    """Have keys asked for, and let one be created with the id that a configuration names."""
+    wrap(kms, "create_key", _create_key)
+    wrap(s3, "resolve_sse_write_headers", _resolve_headers)
+    wrap(s3, "put_object", _put_object)
+    wrap(s3, "get_object", _get_object)
+    for operation in ("create", "update"):
+        wrap(provisioners.RESOURCE_HANDLERS["AWS::S3::Bucket"], operation, _encrypt_by_default)
+    log_groups = provisioners.RESOURCE_HANDLERS["AWS::Logs::LogGroup"]
+    wrap(log_groups, "create", _create_log_group)
+    wrap(log_groups, "update", _update_log_group)
 
-    def create_key(create: Callable[..., Response], request: dict[str, Any]) -> Response:
-        response = create(request)
-        tags = {tag["TagKey"]: tag["TagValue"] for tag in request.get("Tags") or []}
-        if KMS_KEY_ID not in tags or response[0] != HTTPStatus.OK:
-            return response
-        record = kms.keys.pop(json.loads(response[2])["KeyMetadata"]["KeyId"])
-        record |= {"KeyId": tags[KMS_KEY_ID], "Arn": kms.arn(tags[KMS_KEY_ID])}
-        kms.keys[record["KeyId"]] = record
-        return kms.describe_key({"KeyId": record["KeyId"]})
 
-    wrap(kms, "create_key", create_key)
+def _create_key(create: Callable[..., Response], request: dict[str, Any]) -> Response:
+    response = create(request)
+    tags = {tag["TagKey"]: tag["TagValue"] for tag in request.get("Tags") or []}
+    if KMS_KEY_ID not in tags or response[0] != HTTPStatus.OK:
+        return response
+    record = kms.keys.pop(json.loads(response[2])["KeyMetadata"]["KeyId"])
+    record |= {"KeyId": tags[KMS_KEY_ID], "Arn": kms.arn(tags[KMS_KEY_ID])}
+    kms.keys[record["KeyId"]] = record
+    return kms.describe_key({"KeyId": record["KeyId"]})
 
 
 # What EBS does with a volume's key, by grants that HyperPod passes on.
@@ -63,12 +71,17 @@ _OF_LOGS = ("Decrypt", "DescribeKey", "Encrypt", "GenerateDataKey", "ReEncryptFr
 
 def refuse_logs(key: str, *, log_group_arn: str) -> bool:
     """Return whether a key's policy keeps CloudWatch Logs from encrypting a group."""
+    record = kms.resolve_key(key)
     service = f"logs.{get_region()}.amazonaws.com"
     context = {"kms:EncryptionContext:aws:logs:arn": log_group_arn}
-    return not all(
-        _allows(key, service=service, action=f"kms:{action}", context=context)
-        for action in _OF_LOGS
-    )
+    for action in _OF_LOGS:
+        use = Permission(action=f"kms:{action}", resource=record["Arn"], context=context)
+        asked = authorization.asked_by(service, "Service", use)
+        policy = record.get("Policy") or ""
+        decision = iam_evaluator.evaluate_resource_policy(policy, asked, service=service)
+        if decision.decision != "Allow":
+            return True
+    return False
 
 
 def for_volumes(key: str) -> Iterator[Permission]:
@@ -89,70 +102,36 @@ def for_volumes(key: str) -> Iterator[Permission]:
     yield Permission(action="kms:DescribeKey", resource=record["Arn"], context=through)
 
 
-def _allows(key: str, *, service: str, action: str, context: Mapping[str, str]) -> bool:
-    record = kms.resolve_key(key)
-    if record is None:
-        return False
-    asked = iam_evaluator.EvalContext(
-        principal_arn=service,
-        principal_type="Service",
-        principal_account=get_account_id(),
-        action=action,
-        resource_arn=record["Arn"],
-        region=get_region(),
-        secure_transport=True,
-        service_context={name.lower(): value for name, value in context.items()},
-    )
-    policy = record.get("Policy") or ""
-    decision = iam_evaluator.evaluate_resource_policy(policy, asked, service=service)
-    return bool(decision.decision == "Allow")
-
-
 _ALGORITHM = "x-amz-server-side-encryption"
 _KEY = f"{_ALGORITHM}-aws-kms-key-id"
 # Who may use the bucket may use this one, which S3 takes where no key is named.
 _AWS_MANAGED = "alias/aws/s3"
 
 
-def install_bucket_encryption() -> None:
-    """Have S3 ask for rights on the key of an object that is put or got."""
+def _put_object(
+    put: Callable[..., Response], bucket: str, key: str, body: bytes, headers: Mapping[str, str]
+) -> Response:
+    default = s3.bucket_default_sse_headers(bucket)
+    kms_key = headers.get(_KEY) or default.get(_KEY)
+    # A data key for each object, or for the bucket for a time.
+    refused = _refusal(kms_key, bucket, key, headers=headers, action="kms:GenerateDataKey")
+    return refused or put(bucket, key, body, headers)
 
-    def put_object(
-        put: Callable[..., Response],
-        bucket: str,
-        key: str,
-        body: bytes,
-        headers: Mapping[str, str],
-    ) -> Response:
-        default = s3.bucket_default_sse_headers(bucket)
-        kms_key = headers.get(_KEY) or default.get(_KEY)
-        # A data key for each object, or for the bucket for a time.
-        refused = _refusal(kms_key, bucket, key, headers=headers, action="kms:GenerateDataKey")
-        return refused or put(bucket, key, body, headers)
 
-    def get_object(
-        get: Callable[..., Response],
-        bucket: str,
-        key: str,
-        headers: Mapping[str, str],
-        *rest: Any,
-    ) -> Response:
-        kms_key = key_of(bucket, key)
-        refused = _refusal(kms_key, bucket, key, headers=headers, action="kms:Decrypt")
-        return refused or get(bucket, key, headers, *rest)
+def _get_object(
+    get: Callable[..., Response], bucket: str, key: str, headers: Mapping[str, str], *rest: Any
+) -> Response:
+    kms_key = key_of(bucket, key)
+    refused = _refusal(kms_key, bucket, key, headers=headers, action="kms:Decrypt")
+    return refused or get(bucket, key, headers, *rest)
 
-    def resolve_headers(
-        resolve: Callable[..., Response], headers: Mapping[str, str], bucket: str
-    ) -> Response:
-        if headers.get(_ALGORITHM) == "aws:kms" and not headers.get(_KEY):
-            headers = {**headers, _KEY: _AWS_MANAGED}
-        return resolve(headers, bucket)
 
-    wrap(s3, "resolve_sse_write_headers", resolve_headers)
-    wrap(s3, "put_object", put_object)
-    wrap(s3, "get_object", get_object)
-    for operation in ("create", "update"):
-        wrap(provisioners.RESOURCE_HANDLERS["AWS::S3::Bucket"], operation, _encrypt_by_default)
+def _resolve_headers(
+    resolve: Callable[..., Response], headers: Mapping[str, str], bucket: str
+) -> Response:
+    if headers.get(_ALGORITHM) == "aws:kms" and not headers.get(_KEY):
+        headers = {**headers, _KEY: _AWS_MANAGED}
+    return resolve(headers, bucket)
 
 
 def _encrypt_by_default(put: Callable[..., Created], identifier: str, *rest: Any) -> Created:
@@ -237,37 +216,22 @@ def make_for_service(name: str) -> None:
             raise Refused(f"CloudWatch Logs refused {name}: {response[2]!r}")
 
 
-def install_log_groups() -> None:
-    """Have CloudFormation refuse the key of a group as `CreateLogGroup` does.
+def _create_log_group(
+    unchecked: Callable[..., Created], logical_id: str, properties: Properties, stack: str
+) -> Created:
+    _require_key(properties, stack=stack, logical_id=logical_id)
+    return unchecked(logical_id, properties, stack)
 
-    https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_CreateLogGroup.html
-    """
 
-    def create(
-        unchecked: Callable[..., Created], logical_id: str, properties: Properties, stack: str
-    ) -> Created:
-        _require_key(properties, stack=stack, logical_id=logical_id)
-        return unchecked(logical_id, properties, stack)
-
-    def update(
-        unchecked: Callable[..., Created],
-        physical_id: str,
-        old: Properties,
-        new: Properties,
-        stack: str,
-        *rest: str,
-    ) -> Created:
-        if old.get("KmsKeyId") != new.get("KmsKeyId"):
-            _require_key(new, stack=stack, logical_id=rest[0] if rest else physical_id)
-        return unchecked(physical_id, old, new, stack, *rest)
-
-    handlers = provisioners.RESOURCE_HANDLERS["AWS::Logs::LogGroup"]
-    wrap(handlers, "create", create)
-    wrap(handlers, "update", update)
+def _update_log_group(unchecked: Callable[..., Created], *change: Any) -> Created:
+    physical_id, old, new, stack, *rest = change
+    if old.get("KmsKeyId") != new.get("KmsKeyId"):
+        _require_key(new, stack=stack, logical_id=rest[0] if rest else physical_id)
+    return unchecked(*change)
 
 
 def _require_key(properties: Properties, *, stack: str, logical_id: str) -> None:
-    """Refuse a key that CloudWatch Logs cannot encrypt a group with.
+    """Refuse a key that CloudWatch Logs cannot encrypt a group with, as `CreateLogGroup` does.
 
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html; in the words
     of https://github.com/hashicorp/terraform-provider-aws/issues/8042.

@@ -46,23 +46,12 @@ from emulator.aws.ministack import (
     stepfunctions,
     wrap,
 )
+from emulator.aws.settings import own_settings
 
 _PERMISSION_BITS = 16
 _PERMISSIONS = 0o777
 _BYTECODE = "__pycache__"
 _KEPT_SECONDS = 7 * 24 * 3600
-
-
-def install_lambda_layers(*, copies: str) -> None:
-    """Have Lambda workers' archives unpacked with permissions, from one copy an archive.
-
-    These copies may outlive the local AWS in a directory; without one, each is unpacked each time.
-    """
-
-    class CopiedArchive(Archive):
-        directory = Path(copies) if copies else None
-
-    lambda_runtime.zipfile = SimpleNamespace(**{**vars(zipfile), "ZipFile": CopiedArchive})
 
 
 class Archive(zipfile.ZipFile):
@@ -218,7 +207,7 @@ def _denied(function_name: str, *, action: str, resource: str) -> EvalResult | N
     is_foreign = prefix == "s3" and bucket not in s3.buckets
     owner = {"aws:ResourceAccount": "amazon" if is_foreign else account}
     permission = Permission(action=action, resource=resource, context=owner)
-    context = authorization.asked_by("function", session=function_name, permission=permission)
+    context = authorization.asked_by_role("function", session=function_name, permission=permission)
     policy = iam_evaluator.parse_policy_document(endpoint["PolicyDocument"])
     decision = iam_evaluator.evaluate(context, [policy])
     return None if decision.decision == "Allow" else decision
@@ -291,18 +280,14 @@ def _enforce_endpoint_policies() -> None:
     wrap(app, "pin_request_origin", begin)
 
 
-def _hide_unreachable_clusters() -> None:
+def _describe_for_caller(describe: Callable[[str], Response], name: str) -> Response:
     """Say of a Kubernetes API that the asking function cannot connect to that it is nowhere."""
-
-    def describe_for_caller(describe: Callable[[str], Response], name: str) -> Response:
-        response = describe(name)
-        found, caller = response[0] == HTTPStatus.OK, _caller.get()
-        if found and caller and not _is_reachable(name, caller):
-            cluster = {**eks.sanitize(eks.clusters[name]), "endpoint": f"https://{_NOWHERE}"}
-            return eks.json_resp(HTTPStatus.OK, {"cluster": cluster})
-        return response
-
-    wrap(eks, "describe_cluster", describe_for_caller)
+    response = describe(name)
+    found, caller = response[0] == HTTPStatus.OK, _caller.get()
+    if found and caller and not _is_reachable(name, caller):
+        cluster = {**eks.sanitize(eks.clusters[name]), "endpoint": f"https://{_NOWHERE}"}
+        return eks.json_resp(HTTPStatus.OK, {"cluster": cluster})
+    return response
 
 
 def _is_reachable(cluster_name: str, function_name: str) -> bool:
@@ -319,48 +304,52 @@ def _is_reachable(cluster_name: str, function_name: str) -> bool:
     return bool(vpc["endpointPublicAccess"] and open_to_all and is_outside)
 
 
-def install_vpc_functions() -> None:
-    """Put functions where their VPC settings say; after the other additions to EKS."""
+def install() -> None:
+    """Put functions where their VPC settings say; after the other additions to EKS.
+
+    Their workers' archives are unpacked with permissions, from one copy an archive, which may
+    outlive the local AWS in a directory; without one, each is unpacked each time.
+    """
+    Archive.directory = Path(own_settings().archives) if own_settings().archives else None
+    lambda_runtime.zipfile = SimpleNamespace(**{**vars(zipfile), "ZipFile": Archive})
     handlers = provisioners.RESOURCE_HANDLERS["AWS::Lambda::Function"]
-
-    def create(
-        create: Callable[..., Created], logical_id: str, properties: Properties, stack: str
-    ) -> Created:
-        created = create(logical_id, properties, stack)
-        try:
-            _set_vpc(created[0], properties)
-        except Refused:
-            handlers["delete"](created[0], properties)
-            raise
-        return created
-
-    def update(update: Callable[..., Created], *change: Any, **options: str) -> Created:
-        updated = update(*change, **options)
-        _set_vpc(updated[0], change[2])
-        return updated
-
-    wrap(handlers, "create", create)
-    wrap(handlers, "update", update)
+    wrap(handlers, "create", _create)
+    wrap(handlers, "update", _update)
+    wrap(stepfunctions, "start_execution", _start_execution)
+    wrap(eks, "describe_cluster", _describe_for_caller)
     _follow_network()
     _enforce_endpoint_policies()
-    _hide_unreachable_clusters()
+
+
+def _create(
+    create: Callable[..., Created], logical_id: str, properties: Properties, stack: str
+) -> Created:
+    created = create(logical_id, properties, stack)
+    try:
+        _set_vpc(created[0], properties)
+    except Refused:
+        provisioners.RESOURCE_HANDLERS["AWS::Lambda::Function"]["delete"](created[0], properties)
+        raise
+    return created
+
+
+def _update(update: Callable[..., Created], *change: Any, **options: str) -> Created:
+    updated = update(*change, **options)
+    _set_vpc(updated[0], change[2])
+    return updated
 
 
 # In bytes of UTF-8: https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html
 MOST_INPUT_BYTES = 262_144
 
 
-def install_execution_input() -> None:
-    """Have `StartExecution` refuse a larger input, in the words of AWS's validation."""
-
-    def start_execution(unchecked: Callable[..., Response], data: dict[str, Any]) -> Response:
-        if len(data.get("input", "").encode()) > MOST_INPUT_BYTES:
-            return responses.error_response_json(
-                "ValidationException",
-                "1 validation error detected: Value at 'input' failed to satisfy constraint: "
-                f"Member must have length less than or equal to {MOST_INPUT_BYTES}",
-                HTTPStatus.BAD_REQUEST,
-            )
-        return unchecked(data)
-
-    wrap(stepfunctions, "start_execution", start_execution)
+def _start_execution(unchecked: Callable[..., Response], data: dict[str, Any]) -> Response:
+    """Refuse a larger input, in the words of AWS's validation."""
+    if len(data.get("input", "").encode()) > MOST_INPUT_BYTES:
+        return responses.error_response_json(
+            "ValidationException",
+            "1 validation error detected: Value at 'input' failed to satisfy constraint: "
+            f"Member must have length less than or equal to {MOST_INPUT_BYTES}",
+            HTTPStatus.BAD_REQUEST,
+        )
+    return unchecked(data)

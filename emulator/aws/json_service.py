@@ -5,12 +5,13 @@ import json
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from email.message import Message
 from http import HTTPStatus
 from typing import Any
 
 from emulator.aws.ministack import Response, app, get_account_id, get_region, iam_evaluator, router
+from emulator.aws.settings import own_settings
 
 
 class ServiceError(Exception):
@@ -88,8 +89,12 @@ _PASSED_BACK = ("Content-Type", "x-amzn-errortype")
 class HyperPodClient:
     """The HyperPod API, called on behalf of the caller by whose credentials requests are signed."""
 
-    url: str
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def url(self) -> str:
+        """Where it is; empty without one."""
+        return own_settings().hyperpod_api
 
     async def forward(self, operation: str, body: bytes) -> Response:
         """Pass a request on and return the API's own response, errors included."""

@@ -17,12 +17,12 @@ from emulator.aws.cloudformation.resource_type import (
     check_creation,
 )
 from emulator.aws.ministack import eventbridge, get_account_id, lambda_svc, sns, wrap
-from emulator.aws.settings import SAGEMAKER_EVENTS
+from emulator.aws.settings import SAGEMAKER_EVENTS, own_settings
 
 _OF_SAGEMAKER = "aws.sagemaker"
 
 
-def install(*, file: str) -> None:
+def install() -> None:
     """Make events of the simulated SageMaker its own, and note messages: a JSON object a line."""
 
     def put_events(
@@ -44,8 +44,8 @@ def install(*, file: str) -> None:
     wrap(eventbridge, "put_events", put_events)
     eventbridge.dispatch_to_lambda = invoke
     check_creation("AWS::SNS::Subscription", _require_topic)
-    if file:
-        _note_messages(Path(file))
+    if own_settings().messages:
+        _note_messages(Path(own_settings().messages))
 
 
 def _require_topic(properties: Properties) -> None:

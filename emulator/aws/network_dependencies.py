@@ -16,9 +16,8 @@ from emulator.aws.cloudformation.resource_type import Refused, check_deletion, r
 from emulator.aws.fsx import store as fsx_store
 from emulator.aws.json_service import HyperPodClient
 from emulator.aws.ministack import cloudformation, ec2, eks, lambda_svc
-from emulator.aws.settings import Settings
 
-_SUBNET, _GROUP, _VPC = "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup", "AWS::EC2::VPC"
+_SUBNET, _GROUP = "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,32 +101,33 @@ def _in_vpc(vpc_id: str) -> bool:
     )
 
 
-def install(*, settings: Settings) -> None:
+def _interfaces() -> list[_Interfaces]:
+    return [*_of_services(), *asyncio.run(_of_hyperpod(HyperPodClient()))]
+
+
+def _require_unused_subnet(subnet_id: str) -> None:
+    if any(subnet_id in each.subnets for each in _interfaces()):
+        raise Refused(
+            f"DependencyViolation: The subnet '{subnet_id}' has dependencies and cannot be deleted."
+        )
+
+
+def _require_unused_group(group_id: str) -> None:
+    if _named_by_rules(group_id) or any(group_id in each.groups for each in _interfaces()):
+        raise Refused(f"DependencyViolation: resource {group_id} has a dependent object")
+
+
+def _require_empty_vpc(vpc_id: str) -> None:
+    if _in_vpc(vpc_id):
+        raise Refused(
+            f"DependencyViolation: The vpc '{vpc_id}' has dependencies and cannot be deleted."
+        )
+
+
+def install() -> None:
     """Check each deletion by CloudFormation."""
-    client = HyperPodClient(url=settings.hyperpod_api, headers={})
-
-    def interfaces() -> list[_Interfaces]:
-        return [*_of_services(), *asyncio.run(_of_hyperpod(client))]
-
-    def require_unused_subnet(subnet_id: str) -> None:
-        if any(subnet_id in each.subnets for each in interfaces()):
-            raise Refused(
-                f"DependencyViolation: The subnet '{subnet_id}' has dependencies and cannot be "
-                "deleted."
-            )
-
-    def require_unused_group(group_id: str) -> None:
-        if _named_by_rules(group_id) or any(group_id in each.groups for each in interfaces()):
-            raise Refused(f"DependencyViolation: resource {group_id} has a dependent object")
-
-    def require_empty_vpc(vpc_id: str) -> None:
-        if _in_vpc(vpc_id):
-            raise Refused(
-                f"DependencyViolation: The vpc '{vpc_id}' has dependencies and cannot be deleted."
-            )
-
-    check_deletion(_SUBNET, require_unused_subnet)
-    check_deletion(_GROUP, require_unused_group)
-    check_deletion(_VPC, require_empty_vpc)
+    check_deletion(_SUBNET, _require_unused_subnet)
+    check_deletion(_GROUP, _require_unused_group)
+    check_deletion("AWS::EC2::VPC", _require_empty_vpc)
     # The HyperPod API may be asking this process for a subnet just then.
     run_in_thread(_SUBNET, _GROUP)

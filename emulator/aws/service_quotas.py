@@ -18,7 +18,6 @@ from emulator.aws.cloudformation.resource_type import Properties, Refused, check
 from emulator.aws.iam import authorization
 from emulator.aws.json_service import Asked, Content, HyperPodClient, ServiceError
 from emulator.aws.ministack import Query, Response, ec2, wrap
-from emulator.aws.settings import Settings
 
 VPCS, ADDRESSES, INTERFACES = "L-F678F1CE", "L-0263D0A3", "L-DF5E4CA3"
 PER_CLUSTER, ACROSS_CLUSTERS = "L-2CE978FC", "L-3308CCC7"
@@ -177,19 +176,19 @@ _EC2 = {
 Described = dict[str, Any]
 
 
-def install(*, settings: Settings) -> None:
+async def _authorized(asked: Asked) -> Content:
+    authorization.require_caller(
+        headers=asked.headers, action=f"servicequotas:{asked.operation}", resource="*"
+    )
+    client = HyperPodClient(headers=asked.headers)
+    types = await client.quotas() if asked.request.get("ServiceCode") == _SAGEMAKER else {}
+    return _answer(asked.operation, asked.request, types)
+
+
+def install() -> None:
     """Answer for quotas, and let EC2 refuse what is beyond them."""
-
-    async def answer(asked: Asked) -> Content:
-        authorization.require_caller(
-            headers=asked.headers, action=f"servicequotas:{asked.operation}", resource="*"
-        )
-        client = HyperPodClient(url=settings.hyperpod_api, headers=asked.headers)
-        types = await client.quotas() if asked.request.get("ServiceCode") == _SAGEMAKER else {}
-        return _answer(asked.operation, asked.request, types)
-
     json_service.register(
-        service="servicequotas", target_prefix="ServiceQuotasV20190624.", answer=answer
+        service="servicequotas", target_prefix="ServiceQuotasV20190624.", answer=_authorized
     )
     for operation in _EC2:
         wrap(ec2.ACTION_MAP, operation, partial(_limited, operation))

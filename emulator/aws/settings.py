@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -55,11 +56,12 @@ class Settings:
         values = {each.name: getattr(self, each.name) for each in fields(Settings)}
         return {_VARIABLE: json.dumps(values, default=sorted)}
 
-    @classmethod
-    def from_environment(cls) -> "Settings":
-        """Take the settings out of the environment, for Lambda workers inherit what stays in it."""
-        os.environ.pop("PYTHONPATH", None)
-        return cls(**json.loads(os.environ.pop(_VARIABLE)))
+
+@cache
+def own_settings() -> Settings:
+    """Take this process's settings out of its environment: Lambda workers inherit what stays."""
+    os.environ.pop("PYTHONPATH", None)
+    return Settings(**json.loads(os.environ.pop(_VARIABLE)))
 
 
 def follow_parent(*, scratch: str) -> None:

@@ -9,8 +9,7 @@
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-express-mode.html
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from contextvars import ContextVar
 from functools import partial
 from http import HTTPStatus
@@ -26,7 +25,7 @@ from emulator.aws.ministack import (
     stacks,
     wrap,
 )
-from emulator.aws.settings import Readiness, Settings
+from emulator.aws.settings import Readiness, own_settings
 
 STANDARD, EXPRESS = "STANDARD", "EXPRESS"
 REASON = (
@@ -45,7 +44,7 @@ def readiness() -> Readiness | None:
     return _MADE.get()
 
 
-def install(*, settings: Settings) -> None:
+def install() -> None:
     """Take the mode from the requests, show it, and know it while resources change."""
     for action, around in {
         "CreateStack": _change_stack,
@@ -58,39 +57,35 @@ def install(*, settings: Settings) -> None:
         "DescribeStacks": _describe_stacks,
     }.items():
         wrap(handlers.ACTION_HANDLERS, action, around)
+    wrap(stacks, "provision_resource", partial(_change, 3))
+    wrap(stacks, "update_resource", partial(_change, 4))
+    wrap(stacks, "add_event", _explained_event)
 
-    @contextmanager
-    def mode_of(stack_name: str) -> Iterator[None]:
-        directory = Path(settings.scratch)
-        token = _MADE.set(Readiness.read(directory) if _is_express(stack_name) else None)
-        try:
-            yield
-        finally:
-            _MADE.reset(token)
 
-    def change(place: int, changed: Callable[..., Created], *arguments: Any) -> Created:
-        with mode_of(arguments[place]):
-            return changed(*arguments)
+def _change(place: int, changed: Callable[..., Created], *arguments: Any) -> Created:
+    express = _is_express(arguments[place])
+    token = _MADE.set(Readiness.read(Path(own_settings().scratch)) if express else None)
+    try:
+        return changed(*arguments)
+    finally:
+        _MADE.reset(token)
 
-    def explained_event(  # noqa: PLR0917 - MiniStack's signature
-        add_event: Callable[..., None],
-        stack_id: str,
-        stack_name: str,
-        logical_id: str,
-        resource_type: str,
-        status: str,
-        reason: str = "",
-        *rest: Any,
-        **options: Any,
-    ) -> None:
-        done = status.endswith("_COMPLETE") and logical_id != stack_name
-        if done and _is_express(stack_name) and resource_type.startswith("AWS::"):
-            reason = reason or REASON
-        add_event(stack_id, stack_name, logical_id, resource_type, status, reason, *rest, **options)
 
-    wrap(stacks, "provision_resource", partial(change, 3))
-    wrap(stacks, "update_resource", partial(change, 4))
-    wrap(stacks, "add_event", explained_event)
+def _explained_event(  # noqa: PLR0917 - MiniStack's signature
+    add_event: Callable[..., None],
+    stack_id: str,
+    stack_name: str,
+    logical_id: str,
+    resource_type: str,
+    status: str,
+    reason: str = "",
+    *rest: Any,
+    **options: Any,
+) -> None:
+    done = status.endswith("_COMPLETE") and logical_id != stack_name
+    if done and _is_express(stack_name) and resource_type.startswith("AWS::"):
+        reason = reason or REASON
+    add_event(stack_id, stack_name, logical_id, resource_type, status, reason, *rest, **options)
 
 
 def _is_express(stack_name: str) -> bool:

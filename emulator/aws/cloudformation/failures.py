@@ -1,6 +1,6 @@
 """What of stacks fails or is cancelled, and their rollbacks.
 
-A step can be made to fail (`install_failing_step`). Otherwise:
+A step can be made to fail (`FailingStep`). Otherwise:
 
 - MiniStack looks for a cancellation before each resource, and misses a later one. CloudFormation
   takes it as long as the stack is UPDATE_IN_PROGRESS:
@@ -31,125 +31,123 @@ from emulator.aws.ministack import (
     stacks,
     wrap,
 )
-from emulator.aws.settings import FailingStep, Settings
+from emulator.aws.settings import FailingStep, own_settings
 
 _REHEARSED = "Internal failure, which is rehearsed"
 
 
-def install_cancelled_update() -> None:
-    """Look for a cancellation once more, when every resource has been changed."""
+def install() -> None:
+    """Fail as CloudFormation does, and where the rehearsal says so."""
+    wrap(stacks, "resolve_stack_outputs", _resolve_stack_outputs)
+    wrap(custom_resource, "deliver_response", _remember_id)
+    wrap(custom_resource, "invoke_custom_resource", _invoke_custom_resource)
+    wrap(stacks, "roll_back_operation", _roll_back_failed_creations)
+    wrap(stacks, "delete_resource", _delete_resource)
+    for module in (stacks, handlers):
+        wrap(module, "delete_stack_async", _delete_stack_async)
+    wrap(stacks, "roll_back_operation", _mark_failed_rollback)
+    wrap(handlers, "continue_update_rollback_async", _continue_update_rollback)
+    wrap(stacks, "provision_resource", partial(_change, 3, 1))
+    wrap(stacks, "update_resource", partial(_change, 4, 5))
+    wrap(custom_resource, "deliver_response", _fail_response)
 
-    def resolve_stack_outputs(
-        resolve: Callable[..., tuple[list[Any], dict[str, Any]]], *arguments: Any
-    ) -> tuple[list[Any], dict[str, Any]]:
-        stack_name = arguments[-2]
-        if cloudformation.stacks[stack_name].pop("_cancel_requested", False):
-            raise Refused("User Initiated")
-        return resolve(*arguments)
 
-    wrap(stacks, "resolve_stack_outputs", resolve_stack_outputs)
-
-
-_Failed = dict[tuple[str, str], dict[str, Any]]
+def _resolve_stack_outputs(
+    resolve: Callable[..., tuple[list[Any], dict[str, Any]]], *arguments: Any
+) -> tuple[list[Any], dict[str, Any]]:
+    stack_name = arguments[-2]
+    if cloudformation.stacks[stack_name].pop("_cancel_requested", False):
+        raise Refused("User Initiated")
+    return resolve(*arguments)
 
 
-def install_custom_resource_rollback() -> None:
-    """Remember failed creations, and hand them to the rollback."""
-    failed: _Failed = {}
-    ids: dict[tuple[str, str], str] = {}
+_failed: dict[tuple[str, str], dict[str, Any]] = {}
+_ids: dict[tuple[str, str], str] = {}
 
-    def deliver_response(
-        deliver: Callable[..., bool], token: str, response: Mapping[str, Any]
-    ) -> bool:
-        ids[_key(response)] = str(response.get("PhysicalResourceId") or "")
-        return deliver(token, response)
 
-    def invoke_custom_resource(
-        invoke: Callable[..., Created],
-        request_type: str,
-        logical_id: str,
-        props: dict[str, Any],
-        *stack: str,
-        **identity: Any,
-    ) -> Created:
-        _stack_name, stack_id, resource_type = stack
-        try:
-            return invoke(request_type, logical_id, props, *stack, **identity)
-        except RuntimeError:
-            # Its handler answered FAILED; anything else means that nothing was invoked.
-            if request_type == "Create":
-                failed[stack_id, logical_id] = {
-                    "PhysicalResourceId": ids[stack_id, logical_id],
-                    "ResourceType": resource_type,
-                    "LogicalResourceId": logical_id,
-                    "Properties": props,
-                    "Attributes": {},
-                }
-            raise
+def _remember_id(deliver: Callable[..., bool], token: str, response: Mapping[str, Any]) -> bool:
+    _ids[_key(response)] = str(response.get("PhysicalResourceId") or "")
+    return deliver(token, response)
 
-    async def roll_back_operation(
-        roll_back: Callable[..., Awaitable[None]],
-        stack_name: str,
-        stack_id: str,
-        stack: dict[str, Any],
-        operation: dict[str, Any],
-        **options: Any,
-    ) -> None:
-        for key in [key for key in failed if key[0] == stack_id]:
-            record = failed.pop(key)
-            stack.setdefault("_resources", {})[key[1]] = record
-            operation["created"] = [*operation.get("created", []), key[1]]
-        await roll_back(stack_name, stack_id, stack, operation, **options)
 
-    wrap(custom_resource, "deliver_response", deliver_response)
-    wrap(custom_resource, "invoke_custom_resource", invoke_custom_resource)
-    wrap(stacks, "roll_back_operation", roll_back_operation)
+def _invoke_custom_resource(
+    invoke: Callable[..., Created],
+    request_type: str,
+    logical_id: str,
+    props: dict[str, Any],
+    *stack: str,
+    **identity: Any,
+) -> Created:
+    _stack_name, stack_id, resource_type = stack
+    try:
+        return invoke(request_type, logical_id, props, *stack, **identity)
+    except RuntimeError:
+        # Its handler answered FAILED; anything else means that nothing was invoked.
+        if request_type == "Create":
+            _failed[stack_id, logical_id] = {
+                "PhysicalResourceId": _ids[stack_id, logical_id],
+                "ResourceType": resource_type,
+                "LogicalResourceId": logical_id,
+                "Properties": props,
+                "Attributes": {},
+            }
+        raise
+
+
+async def _roll_back_failed_creations(
+    roll_back: Callable[..., Awaitable[None]],
+    stack_name: str,
+    stack_id: str,
+    stack: dict[str, Any],
+    operation: dict[str, Any],
+    **options: Any,
+) -> None:
+    for key in [key for key in _failed if key[0] == stack_id]:
+        record = _failed.pop(key)
+        stack.setdefault("_resources", {})[key[1]] = record
+        operation["created"] = [*operation.get("created", []), key[1]]
+    await roll_back(stack_name, stack_id, stack, operation, **options)
 
 
 def _key(response: Mapping[str, Any]) -> tuple[str, str]:
     return str(response.get("StackId")), str(response.get("LogicalResourceId"))
 
 
-def install_failed_rollback() -> None:
-    """Mark them at the end of a rollback, and of one that is continued."""
+async def _mark_failed_rollback(
+    roll_back: Callable[..., Awaitable[None]],
+    stack_name: str,
+    stack_id: str,
+    stack: dict[str, Any],
+    *rest: Any,
+    **options: Any,
+) -> None:
+    before = dict(stack.get("_resources", {}))
+    await roll_back(stack_name, stack_id, stack, *rest, **options)
+    failed = stack.get("_rollback_failed", {})
+    if stack["StackStatus"] == "ROLLBACK_FAILED":
+        left = {name: each for name, each in failed.items() if not _is_custom(each)}
+        for logical_id, record in left.items():
+            known = before.get(logical_id, {})
+            stack["_resources"][logical_id] = {
+                **known,
+                **record,
+                "Timestamp": responses.now_iso(),
+            }
+        _mark(stack, left, "DELETE_FAILED")
+    else:
+        _mark(stack, failed, "UPDATE_FAILED")
 
-    async def roll_back_operation(
-        roll_back: Callable[..., Awaitable[None]],
-        stack_name: str,
-        stack_id: str,
-        stack: dict[str, Any],
-        *rest: Any,
-        **options: Any,
-    ) -> None:
-        before = dict(stack.get("_resources", {}))
-        await roll_back(stack_name, stack_id, stack, *rest, **options)
-        failed = stack.get("_rollback_failed", {})
-        if stack["StackStatus"] == "ROLLBACK_FAILED":
-            left = {name: each for name, each in failed.items() if not _is_custom(each)}
-            for logical_id, record in left.items():
-                known = before.get(logical_id, {})
-                stack["_resources"][logical_id] = {
-                    **known,
-                    **record,
-                    "Timestamp": responses.now_iso(),
-                }
-            _mark(stack, left, "DELETE_FAILED")
-        else:
-            _mark(stack, failed, "UPDATE_FAILED")
 
-    async def continue_update_rollback(
-        continue_rollback: Callable[..., Awaitable[None]],
-        stack_name: str,
-        stack_id: str,
-        skipped: Iterable[str],
-    ) -> None:
-        await continue_rollback(stack_name, stack_id, skipped)
-        stack = handlers.resolve_stack(stack_name)
-        if stack is not None:
-            _mark(stack, skipped, "UPDATE_COMPLETE")
-
-    wrap(stacks, "roll_back_operation", roll_back_operation)
-    wrap(handlers, "continue_update_rollback_async", continue_update_rollback)
+async def _continue_update_rollback(
+    continue_rollback: Callable[..., Awaitable[None]],
+    stack_name: str,
+    stack_id: str,
+    skipped: Iterable[str],
+) -> None:
+    await continue_rollback(stack_name, stack_id, skipped)
+    stack = handlers.resolve_stack(stack_name)
+    if stack is not None:
+        _mark(stack, skipped, "UPDATE_COMPLETE")
 
 
 def _is_custom(record: dict[str, Any]) -> bool:
@@ -165,39 +163,36 @@ def _mark(stack: dict[str, Any], logical_ids: Iterable[str], status: str) -> Non
 _Resources = dict[str, dict[str, Any]]
 
 
-def install_failed_deletion() -> None:
-    """Withhold the dependencies of what failed from the rest of a stack's deletion."""
-    withheld: dict[str, _Resources] = {}
+_withheld: dict[str, _Resources] = {}
 
-    def withhold_dependencies(stack_name: str, logical_id: str) -> None:
-        if stack_name in withheld:
-            withheld[stack_name] |= _without_dependencies(
-                cloudformation.stacks[stack_name], logical_id
-            )
 
-    def delete_resource(delete: Callable[..., None], *resource: Any) -> None:
-        with ExitStack() as failed:
-            failed.callback(withhold_dependencies, *resource[3:])
-            delete(*resource)
-            failed.pop_all()
+def _withhold_dependencies(stack_name: str, logical_id: str) -> None:
+    if stack_name in _withheld:
+        _withheld[stack_name] |= _without_dependencies(
+            cloudformation.stacks[stack_name], logical_id
+        )
 
-    async def delete_stack_async(
-        delete_stack: Callable[..., Awaitable[None]],
-        stack_name: str,
-        *arguments: Any,
-        **options: Any,
-    ) -> None:
-        withheld[stack_name] = {}
-        try:
-            await delete_stack(stack_name, *arguments, **options)
-        finally:
-            kept = withheld.pop(stack_name)
-            if kept:
-                cloudformation.stacks[stack_name]["_resources"] |= kept
 
-    wrap(stacks, "delete_resource", delete_resource)
-    for module in (stacks, handlers):
-        wrap(module, "delete_stack_async", delete_stack_async)
+def _delete_resource(delete: Callable[..., None], *resource: Any) -> None:
+    with ExitStack() as failed:
+        failed.callback(_withhold_dependencies, *resource[3:])
+        delete(*resource)
+        failed.pop_all()
+
+
+async def _delete_stack_async(
+    delete_stack: Callable[..., Awaitable[None]],
+    stack_name: str,
+    *arguments: Any,
+    **options: Any,
+) -> None:
+    _withheld[stack_name] = {}
+    try:
+        await delete_stack(stack_name, *arguments, **options)
+    finally:
+        kept = _withheld.pop(stack_name)
+        if kept:
+            cloudformation.stacks[stack_name]["_resources"] |= kept
 
 
 def _without_dependencies(stack: dict[str, Any], logical_id: str) -> _Resources:
@@ -209,31 +204,21 @@ def _without_dependencies(stack: dict[str, Any], logical_id: str) -> _Resources:
     return {name: resources.pop(name) for name in names}
 
 
-def install_failing_step(*, settings: Settings) -> None:
-    """Let a step fail that the rehearsal has named: before its service does anything.
+def _fails(stack_name: str, logical_id: str) -> bool:
+    return FailingStep.take(Path(own_settings().scratch), stack=stack_name, logical_id=logical_id)
 
-    The function of a custom resource does what it is asked to, and then answers that it failed.
-    """
 
-    def fails(stack_name: str, logical_id: str) -> bool:
-        return FailingStep.take(Path(settings.scratch), stack=stack_name, logical_id=logical_id)
+def _change(
+    stack: int, logical_id: int, changed: Callable[..., Created], *arguments: Any
+) -> Created:
+    is_custom = _is_custom({"ResourceType": arguments[0]})
+    if not is_custom and _fails(arguments[stack], arguments[logical_id]):
+        raise Refused(_REHEARSED)
+    return changed(*arguments)
 
-    def change(
-        stack: int, logical_id: int, changed: Callable[..., Created], *arguments: Any
-    ) -> Created:
-        is_custom = _is_custom({"ResourceType": arguments[0]})
-        if not is_custom and fails(arguments[stack], arguments[logical_id]):
-            raise Refused(_REHEARSED)
-        return changed(*arguments)
 
-    def deliver_response(
-        deliver: Callable[..., bool], token: str, response: Mapping[str, Any]
-    ) -> bool:
-        stack_id, logical_id = _key(response)
-        if fails(stack_id.split("/")[1], logical_id):
-            response = {**response, "Status": "FAILED", "Reason": _REHEARSED}
-        return deliver(token, response)
-
-    wrap(stacks, "provision_resource", partial(change, 3, 1))
-    wrap(stacks, "update_resource", partial(change, 4, 5))
-    wrap(custom_resource, "deliver_response", deliver_response)
+def _fail_response(deliver: Callable[..., bool], token: str, response: Mapping[str, Any]) -> bool:
+    stack_id, logical_id = _key(response)
+    if _fails(stack_id.split("/")[1], logical_id):
+        response = {**response, "Status": "FAILED", "Reason": _REHEARSED}
+    return deliver(token, response)

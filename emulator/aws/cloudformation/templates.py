@@ -13,7 +13,7 @@
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -32,7 +32,23 @@ from emulator.aws.ministack import (
     stacks,
     wrap,
 )
-from emulator.aws.settings import Settings
+from emulator.aws.settings import own_settings
+
+
+def install() -> None:
+    """Evaluate, check and refuse in a template what CloudFormation does."""
+    handlers.ACTION_HANDLERS["DescribeType"] = _describe
+    _check("AWS::IAM::Role", "RoleName", lambda name: name in iam.roles)
+    _check("AWS::KMS::Alias", "AliasName", lambda name: kms.alias_arn(name) in kms.aliases)
+    _check("AWS::Logs::LogGroup", "LogGroupName", lambda name: name in cloudwatch_logs.log_groups)
+    # Each has imported them by name.
+    for module in (changesets, handlers):
+        wrap(module, "validate_template_support", _validate_in_region)
+        wrap(module, "resolve_parameters", _resolve_parameters)
+    for evaluating in (changesets, engine, handlers, stacks):
+        wrap(evaluating, "evaluate_conditions", _evaluate_conditions)
+    wrap(stacks, "resolve_stack_outputs", _resolve_stack_outputs)
+    wrap(handlers.ACTION_HANDLERS, "DeleteStack", _delete)
 
 
 def _text(node: object, parameters: Mapping[str, Any]) -> object:
@@ -61,70 +77,49 @@ def _split(node: object, parameters: Mapping[str, Any]) -> object:
             return node
 
 
-def install_condition_values() -> None:
-    """Do what is split before MiniStack evaluates the conditions."""
-
-    def evaluate_conditions(
-        evaluate: Callable[..., dict[str, bool]],
-        template: Mapping[str, Any],
-        parameters: Mapping[str, Any],
-    ) -> dict[str, bool]:
-        conditions = _split(template.get("Conditions") or {}, parameters)
-        return evaluate({**template, "Conditions": conditions}, parameters)
-
-    # Each has imported it by name.
-    for module in (changesets, engine, handlers, stacks):
-        wrap(module, "evaluate_conditions", evaluate_conditions)
+def _evaluate_conditions(
+    evaluate: Callable[..., dict[str, bool]],
+    template: Mapping[str, Any],
+    parameters: Mapping[str, Any],
+) -> dict[str, bool]:
+    conditions = _split(template.get("Conditions") or {}, parameters)
+    return evaluate({**template, "Conditions": conditions}, parameters)
 
 
 _ABSENT = re.compile(r"SSM parameter '(?P<name>[^']+)' does not exist")
 
 
-def install_stored_parameters() -> None:
-    """Refuse such a template in CloudFormation's words."""
-
-    def resolve_parameters(
-        resolve: Callable[..., dict[str, Any]], *arguments: Any, **options: Any
-    ) -> dict[str, Any]:
-        try:
-            return resolve(*arguments, **options)
-        except ValueError as error:
-            absent = _ABSENT.search(str(error))
-            if absent is None:
-                raise
-            message = f"Unable to fetch parameters [{absent['name']}] from parameter store"
-            raise ValueError(f"{message} for this account.") from error
-
-    for module in (changesets, handlers):
-        wrap(module, "resolve_parameters", resolve_parameters)
-
-
-_regions: dict[str, Collection[str]] = {}
+def _resolve_parameters(
+    resolve: Callable[..., dict[str, Any]], *arguments: Any, **options: Any
+) -> dict[str, Any]:
+    try:
+        return resolve(*arguments, **options)
+    except ValueError as error:
+        absent = _ABSENT.search(str(error))
+        if absent is None:
+            raise
+        message = f"Unable to fetch parameters [{absent['name']}] from parameter store"
+        raise ValueError(f"{message} for this account.") from error
 
 
 def is_offered(resource_type: str) -> bool:
     """Return whether the request's region has a resource type."""
     known = resource_type in provisioners.RESOURCE_HANDLERS
-    return known and get_region() in _regions.get(resource_type, (get_region(),))
+    regions = own_settings().regional_types.get(resource_type)
+    return known and (regions is None or get_region() in regions)
 
 
-def install_regional_types(*, settings: Settings) -> None:
-    """Have CloudFormation refuse a template with a type that its region does not have."""
-    _regions.update(settings.regional_types)
-
-    def validate_in_region(
-        validate: Callable[..., None], template: Mapping[str, Any], *rest: Any, **options: Any
-    ) -> None:
-        used = {each.get("Type") for each in template.get("Resources", {}).values()}
-        absent = sorted(name for name in _regions if name in used and not is_offered(name))
-        if absent:
-            raise ValueError(
-                f"Template format error: Unrecognized resource types: [{', '.join(absent)}]"
-            )
-        validate(template, *rest, **options)
-
-    for module in (changesets, handlers):
-        wrap(module, "validate_template_support", validate_in_region)
+def _validate_in_region(
+    validate: Callable[..., None], template: Mapping[str, Any], *rest: Any, **options: Any
+) -> None:
+    used = {each.get("Type") for each in template.get("Resources", {}).values()}
+    regional = used & own_settings().regional_types.keys()
+    absent = sorted(name for name in regional if not is_offered(name))
+    if absent:
+        raise ValueError(
+            f"Template format error: Unrecognized resource types: [{', '.join(absent)}]"
+        )
+    validate(template, *rest, **options)
 
 
 def _describe(params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a response of MiniStack
@@ -137,18 +132,6 @@ def _describe(params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a response of
         f"<DescribeTypeResult><Type>RESOURCE</Type><TypeName>{name}</TypeName>"
         "<Visibility>PUBLIC</Visibility></DescribeTypeResult>",
     )
-
-
-def install_described_type() -> None:
-    """Answer the operation."""
-    handlers.ACTION_HANDLERS["DescribeType"] = _describe
-
-
-def install_taken_names() -> None:
-    """Check the names of what is created of these types."""
-    _check("AWS::IAM::Role", "RoleName", lambda name: name in iam.roles)
-    _check("AWS::KMS::Alias", "AliasName", lambda name: kms.alias_arn(name) in kms.aliases)
-    _check("AWS::Logs::LogGroup", "LogGroupName", lambda name: name in cloudwatch_logs.log_groups)
 
 
 def _check(resource_type: str, key: str, is_taken: Callable[[str], bool]) -> None:
@@ -192,49 +175,44 @@ def _require_unused(
             raise Refused(f"Export {name} cannot be {verb} as it is in use by {users}")
 
 
-def install_exports() -> None:
-    """Check the exports of each update and each deletion."""
+def _resolve_stack_outputs(
+    resolve: Callable[..., tuple[list[Any], dict[str, Any]]], *arguments: Any
+) -> tuple[list[Any], dict[str, Any]]:
+    stack_name, stack_id = arguments[-2:]
+    outputs, exports = resolve(*arguments)
+    for name in exports:
+        other = cloudformation.exports.get(name)
+        if other is not None and other["StackId"] != stack_id:
+            exporter = other["StackId"].split("/")[1]
+            raise Refused(f"Export with name {name} is already exported by stack {exporter}")
+    before = _exports_of(stack_id)
+    changed = [
+        name for name, value in before.items() if exports.get(name, {}).get("Value") != value
+    ]
+    _require_unused(changed, exports=exports, stack=stack_name)
+    # MiniStack calls this last of all that can fail; it adds the new exports itself.
+    for name in before.keys() - exports.keys():
+        cloudformation.exports.pop(name, None)
+    return outputs, exports
 
-    def resolve_stack_outputs(
-        resolve: Callable[..., tuple[list[Any], dict[str, Any]]], *arguments: Any
-    ) -> tuple[list[Any], dict[str, Any]]:
-        stack_name, stack_id = arguments[-2:]
-        outputs, exports = resolve(*arguments)
-        for name in exports:
-            other = cloudformation.exports.get(name)
-            if other is not None and other["StackId"] != stack_id:
-                exporter = other["StackId"].split("/")[1]
-                raise Refused(f"Export with name {name} is already exported by stack {exporter}")
-        before = _exports_of(stack_id)
-        changed = [
-            name for name, value in before.items() if exports.get(name, {}).get("Value") != value
-        ]
-        _require_unused(changed, exports=exports, stack=stack_name)
-        # MiniStack calls this last of all that can fail; it adds the new exports itself.
-        for name in before.keys() - exports.keys():
-            cloudformation.exports.pop(name, None)
-        return outputs, exports
 
-    def delete(delete_stack: Callable[..., Response], params: Mapping[str, Any]) -> Response:
-        stack = handlers.resolve_stack(handlers.p(params, "StackName"))
-        refusal = None if stack is None else _delete_refusal(stack)
-        if stack is None or refusal is None:
-            return delete_stack(params)
-        # The request succeeds, and the stack stays in the state in which it is:
-        # https://github.com/rlister/stax/issues/40
-        stacks.add_event(
-            stack["StackId"],
-            stack["StackName"],
-            stack["StackName"],
-            "AWS::CloudFormation::Stack",
-            stack["StackStatus"],
-            refusal,
-            stack["StackId"],
-        )
-        return handlers.xml(HTTPStatus.OK, "DeleteStackResponse", "")
-
-    wrap(stacks, "resolve_stack_outputs", resolve_stack_outputs)
-    wrap(handlers.ACTION_HANDLERS, "DeleteStack", delete)
+def _delete(delete_stack: Callable[..., Response], params: Mapping[str, Any]) -> Response:
+    stack = handlers.resolve_stack(handlers.p(params, "StackName"))
+    refusal = None if stack is None else _delete_refusal(stack)
+    if stack is None or refusal is None:
+        return delete_stack(params)
+    # The request succeeds, and the stack stays in the state in which it is:
+    # https://github.com/rlister/stax/issues/40
+    stacks.add_event(
+        stack["StackId"],
+        stack["StackName"],
+        stack["StackName"],
+        "AWS::CloudFormation::Stack",
+        stack["StackStatus"],
+        refusal,
+        stack["StackId"],
+    )
+    return handlers.xml(HTTPStatus.OK, "DeleteStackResponse", "")
 
 
 def _delete_refusal(stack: Mapping[str, Any]) -> str | None:

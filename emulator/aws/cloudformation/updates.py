@@ -21,7 +21,7 @@ from emulator.aws.ministack import (
 _DeletedFirst = dict[tuple[str, str], tuple[str, Mapping[str, Any]]]
 
 
-def install_replacement() -> None:
+def install() -> None:
     """Decide by the schemas what is replaced, what is refused and what is valid."""
     _Replacements().install()
 

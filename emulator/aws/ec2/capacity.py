@@ -25,7 +25,7 @@ from emulator.aws.ministack import (
     responses,
 )
 from emulator.aws.service_quotas import VALUES
-from emulator.aws.settings import Scarcity, Settings
+from emulator.aws.settings import Scarcity, own_settings
 
 _SIZE = re.compile(r"\.(?:(?P<times>\d*)x)?large$")
 _OF_LARGE, _OF_XLARGE = 2, 4
@@ -44,12 +44,10 @@ _OFFERED_HOURS = 24
 Reservation = dict[str, Any]
 
 _RESERVATIONS = responses.AccountRegionScopedDict()
-_SCRATCH: list[Path] = []
 
 
-def install(*, settings: Settings) -> None:
+def install() -> None:
     """Let EC2 reserve capacity; on its own it answers that there is none."""
-    _SCRATCH[:] = [Path(settings.scratch)] if settings.scratch else []
     ec2.ACTION_MAP.update(
         CreateCapacityReservation=_create,
         CancelCapacityReservation=_cancel,
@@ -111,7 +109,7 @@ def launch_problem(launch: Launch, others: Iterable[Launch]) -> str | None:
             f"Unsupported - Your requested instance type ({kind}) is not supported in your "
             f"requested Availability Zone ({', '.join(names)})."
         )
-    is_scarce = any(kind in Scarcity.read(each).instance_types for each in _SCRATCH)
+    is_scarce = kind in Scarcity.read(Path(own_settings().scratch)).instance_types
     if launch.count and is_scarce and launch.is_spot:
         return (
             "UnfulfillableCapacity - Unable to fulfill capacity due to your request "

@@ -1,11 +1,12 @@
 """What instances are launched by: placement groups, and the interfaces of launch templates."""
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType
-from emulator.aws.ministack import ec2, get_account_id, get_region
+from emulator.aws.ec2 import api as ec2_api
+from emulator.aws.ministack import ec2, get_account_id, get_region, wrap
 
 
 def _create_placement_group(properties: Properties) -> Created:
@@ -36,23 +37,16 @@ PLACEMENT_GROUP = ResourceType(
 _SHOWN = ("DeviceIndex", "NetworkCardIndex", "InterfaceType")
 
 
-def install_interface_types() -> None:
+def install() -> None:
     """Describe of what type the interfaces of launch templates are, and on which card."""
-    described = ec2.lt_data_xml
+    wrap(ec2, "lt_data_xml", _data_xml)
 
-    def describe(data: Mapping[str, Any]) -> str:
-        interfaces = data.get("NetworkInterfaces") or ()
-        items = "".join(
-            "<item>"
-            + "".join(
-                f"<{name[0].lower()}{name[1:]}>{each[name]}</{name[0].lower()}{name[1:]}>"
-                for name in _SHOWN
-                if name in each
-            )
-            + "</item>"
-            for each in interfaces
-        )
-        rest = {name: value for name, value in data.items() if name != "NetworkInterfaces"}
-        return f"{described(rest)}<networkInterfaceSet>{items}</networkInterfaceSet>"
 
-    ec2.lt_data_xml = describe
+def _data_xml(described: Callable[[Mapping[str, Any]], str], data: Mapping[str, Any]) -> str:
+    shown = (
+        {f"{name[0].lower()}{name[1:]}": each[name] for name in _SHOWN if name in each}
+        for each in data.get("NetworkInterfaces") or ()
+    )
+    items = "".join(f"<item>{ec2_api.members(each)}</item>" for each in shown)
+    rest = {name: value for name, value in data.items() if name != "NetworkInterfaces"}
+    return f"{described(rest)}<networkInterfaceSet>{items}</networkInterfaceSet>"

@@ -8,14 +8,13 @@ route table, which they use, gets the first route to a NAT gateway.
 
 from collections.abc import Callable, Iterator, MutableMapping
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
-from emulator.aws.cloudformation.resource_type import Created, Properties
-from emulator.aws.ministack import Query, Response, ec2, provisioners
+from emulator.aws.cloudformation.resource_type import Created, Properties, check_deletion
+from emulator.aws.ministack import Query, Response, ec2, provisioners, wrap
 from emulator.aws.settings import NETWORK_ID
 
-_VPC = "AWS::EC2::VPC"
-_ROUTE = "AWS::EC2::Route"
 _chosen: ContextVar[str] = ContextVar("chosen", default="")
 
 
@@ -38,34 +37,29 @@ def _or_new(prefix: str, new: Callable[[], str]) -> Callable[[], str]:
     return chosen_or_new
 
 
-def _with_id_renamed(action: str, store: MutableMapping[str, dict[str, Any]], key: str) -> None:
+def _create_and_rename(
+    store: MutableMapping[str, dict[str, Any]],
+    key: str,
+    create: Callable[[Query], Response],
+    query: Query,
+) -> Response:
     """Give a chosen id to what an action creates under one that it draws itself."""
-    create: Callable[[Query], Response] = ec2.ACTION_MAP[action]
-
-    def create_and_rename(query: Query) -> Response:
-        before = set(store)
-        status, headers, body = create(query)
-        chosen = chosen_id(query)
-        for drawn in set(store) - before if chosen else ():
-            store[chosen] = {**store.pop(drawn), key: chosen}
-            ec2.tags[chosen] = ec2.tags.pop(drawn, [])
-            body = body.replace(drawn.encode(), chosen.encode())
-        return status, headers, body
-
-    ec2.ACTION_MAP[action] = create_and_rename
+    before = set(store)
+    status, headers, body = create(query)
+    chosen = chosen_id(query)
+    for drawn in set(store) - before if chosen else ():
+        store[chosen] = {**store.pop(drawn), key: chosen}
+        ec2.tags[chosen] = ec2.tags.pop(drawn, [])
+        body = body.replace(drawn.encode(), chosen.encode())
+    return status, headers, body
 
 
-def _with_chosen_id(action: str) -> None:
-    create: Callable[[Query], Response] = ec2.ACTION_MAP[action]
-
-    def create_with_chosen_id(query: Query) -> Response:
-        token = _chosen.set(chosen_id(query))
-        try:
-            return create(query)
-        finally:
-            _chosen.reset(token)
-
-    ec2.ACTION_MAP[action] = create_with_chosen_id
+def _create_with_chosen_id(create: Callable[[Query], Response], query: Query) -> Response:
+    token = _chosen.set(chosen_id(query))
+    try:
+        return create(query)
+    finally:
+        _chosen.reset(token)
 
 
 def _own() -> Iterator[dict[str, Any]]:
@@ -109,30 +103,27 @@ def install() -> None:
     ec2.new_vpc_id = _or_new("vpc-", ec2.new_vpc_id)
     ec2.new_igw_id = _or_new("igw-", ec2.new_igw_id)
     for action in ("CreateSubnet", "CreateSecurityGroup", "CreateVpc", "CreateInternetGateway"):
-        _with_chosen_id(action)
-    _with_id_renamed("CreateRouteTable", ec2.route_tables, "RouteTableId")
-    _with_id_renamed("CreateNatGateway", ec2.nat_gateways, "NatGatewayId")
-    handlers = provisioners.RESOURCE_HANDLERS[_VPC]
-    create_vpc, delete_vpc = handlers["create"], handlers["delete"]
+        wrap(ec2.ACTION_MAP, action, _create_with_chosen_id)
+    for action, store, key in (
+        ("CreateRouteTable", ec2.route_tables, "RouteTableId"),
+        ("CreateNatGateway", ec2.nat_gateways, "NatGatewayId"),
+    ):
+        wrap(ec2.ACTION_MAP, action, partial(_create_and_rename, store, key))
+    handlers = provisioners.RESOURCE_HANDLERS
+    wrap(handlers["AWS::EC2::VPC"], "create", _create_vpc)
+    check_deletion("AWS::EC2::VPC", lambda _vpc_id: _move(ec2.DEFAULT_VPC_ID))
+    wrap(handlers["AWS::EC2::Route"], "create", _create_route)
 
-    def create(logical_id: str, properties: Properties, stack_name: str) -> Created:
-        created: Created = create_vpc(logical_id, properties, stack_name)
-        _move(created[0])
-        return created
 
-    def delete(vpc_id: str, properties: Properties) -> None:
-        _move(ec2.DEFAULT_VPC_ID)
-        delete_vpc(vpc_id, properties)
+def _create_vpc(create: Callable[..., Created], *vpc: Any) -> Created:
+    created = create(*vpc)
+    _move(created[0])
+    return created
 
-    handlers["create"], handlers["delete"] = create, delete
-    routes = provisioners.RESOURCE_HANDLERS[_ROUTE]
-    create_route = routes["create"]
 
-    def create_route_and_lead_out(
-        logical_id: str, properties: Properties, stack_name: str
-    ) -> Created:
-        created: Created = create_route(logical_id, properties, stack_name)
-        _lead_out(properties)
-        return created
-
-    routes["create"] = create_route_and_lead_out
+def _create_route(
+    create: Callable[..., Created], logical_id: str, properties: Properties, stack: str
+) -> Created:
+    created = create(logical_id, properties, stack)
+    _lead_out(properties)
+    return created

@@ -2,13 +2,15 @@
 
 import ipaddress
 import secrets
+from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
 from emulator.aws.ec2 import api as ec2_api
 from emulator.aws.ec2 import zones
-from emulator.aws.ministack import Query, Response, ec2, get_region, provisioners
+from emulator.aws.ministack import Query, Response, ec2, get_region, provisioners, wrap
 
 _SECONDARY = "_secondary_cidr_blocks"
 _MIN_PREFIX, _MAX_PREFIX = 16, 28
@@ -68,7 +70,7 @@ def _delete(association_id: str, properties: Properties) -> None:
     del record[_SECONDARY][association_id]
 
 
-TYPE = ResourceType(
+CIDR_BLOCK = ResourceType(
     name="AWS::EC2::VPCCidrBlock",
     create=_create,
     delete=_delete,
@@ -93,29 +95,22 @@ def _associate(query: Query) -> Response:
     )
 
 
-def install_cidr_block() -> None:
-    """Register the type, and its API; let DescribeVpcs list the secondary blocks."""
-    TYPE.register()
-    ec2.ACTION_MAP["AssociateVpcCidrBlock"] = _associate
-    primary_only = ec2.vpc_fields_xml
-
-    def fields_xml(record: dict[str, Any], tag: str = "item") -> str:
-        items = "".join(
-            f"<item><cidrBlock>{cidr}</cidrBlock><associationId>{association_id}</associationId>"
-            "<cidrBlockState><state>associated</state></cidrBlockState></item>"
-            for association_id, cidr in record.get(_SECONDARY, {}).items()
-        )
-        end = "</cidrBlockAssociationSet>"
-        return str(primary_only(record, tag=tag)).replace(end, items + end)
-
-    ec2.vpc_fields_xml = fields_xml
+def _fields_xml(primary_only: Callable[..., str], record: dict[str, Any], tag: str = "item") -> str:
+    """List the secondary blocks, too."""
+    items = "".join(
+        f"<item><cidrBlock>{cidr}</cidrBlock><associationId>{association_id}</associationId>"
+        "<cidrBlockState><state>associated</state></cidrBlockState></item>"
+        for association_id, cidr in record.get(_SECONDARY, {}).items()
+    )
+    end = "</cidrBlockAssociationSet>"
+    return primary_only(record, tag=tag).replace(end, items + end)
 
 
 RESERVED_ADDRESSES = 5
 """Addresses of each subnet that AWS keeps: the first four and the last."""
 
 
-def _check(properties: Properties) -> ipaddress.IPv4Network:
+def _check(properties: Properties) -> None:
     cidr = properties.get("CidrBlock", "")
     vpc = vpc_with_id(properties.get("VpcId"))
     try:
@@ -143,49 +138,50 @@ def _check(properties: Properties) -> ipaddress.IPv4Network:
                 f"InvalidParameterValue: Value ({properties[key]}) for parameter {key} is invalid. "
                 f"It can only be one of: {', '.join(known)}."
             )
-    return network
 
 
-def _count_interfaces(action: str, change: int) -> None:
+def _count_interfaces(change: int, act: Callable[[Query], Response], query: Query) -> Response:
     """Have an action on network interfaces take an address of their subnet, or give it back."""
-    act = ec2.ACTION_MAP[action]
-
-    def counted(query: Query) -> Response:
-        before = dict(ec2.network_interfaces.items())
-        answer: Response = act(query)
-        after = dict(ec2.network_interfaces.items())
-        for identifier in before.keys() ^ after.keys():
-            interface = before.get(identifier) or after[identifier]
-            subnet = ec2.subnets.get(interface["SubnetId"])
-            if subnet is not None:
-                subnet["AvailableIpAddressCount"] += change
-        return answer
-
-    ec2.ACTION_MAP[action] = counted
+    before = dict(ec2.network_interfaces.items())
+    answer = act(query)
+    after = dict(ec2.network_interfaces.items())
+    for identifier in before.keys() ^ after.keys():
+        interface = before.get(identifier) or after[identifier]
+        subnet = ec2.subnets.get(interface["SubnetId"])
+        if subnet is not None:
+            subnet["AvailableIpAddressCount"] += change
+    return answer
 
 
-def install_subnet() -> None:
-    """Check range, overlap and zone of each subnet, and count its addresses."""
-    unchecked, create_by_api = provisioners.ec2_subnet_create, ec2.ACTION_MAP["CreateSubnet"]
+def _count_of_api(create: Callable[[Query], Response], query: Query) -> Response:
+    before = set(ec2.subnets)
+    answer = create(query)
+    for subnet_id in set(ec2.subnets) - before:
+        _count(subnet_id)
+    return answer
 
-    def count_of_api(query: Query) -> Response:
-        before = set(ec2.subnets)
-        answer: Response = create_by_api(query)
-        for subnet_id in set(ec2.subnets) - before:
-            record = ec2.subnets[subnet_id]
-            addresses = ipaddress.IPv4Network(record["CidrBlock"]).num_addresses
-            record["AvailableIpAddressCount"] = addresses - RESERVED_ADDRESSES
-        return answer
 
-    def create(logical_id: str, properties: dict[str, Any], stack_name: str) -> Created:
-        network = _check(properties)
-        subnet_id, attributes = unchecked(logical_id, properties, stack_name)
-        free = network.num_addresses - RESERVED_ADDRESSES
-        ec2.subnets[subnet_id]["AvailableIpAddressCount"] = free
-        return subnet_id, attributes
+def _create_subnet(
+    create: Callable[..., Created], logical_id: str, properties: Properties, stack: str
+) -> Created:
+    _check(properties)
+    created = create(logical_id, properties, stack)
+    _count(created[0])
+    return created
 
-    ec2.ACTION_MAP["CreateSubnet"] = count_of_api
-    _count_interfaces("CreateNetworkInterface", -1)
-    _count_interfaces("DeleteNetworkInterface", +1)
-    provisioners.ec2_subnet_create = create
-    provisioners.RESOURCE_HANDLERS["AWS::EC2::Subnet"]["create"] = create
+
+def _count(subnet_id: str) -> None:
+    record = ec2.subnets[subnet_id]
+    addresses = ipaddress.IPv4Network(record["CidrBlock"]).num_addresses
+    record["AvailableIpAddressCount"] = addresses - RESERVED_ADDRESSES
+
+
+def install() -> None:
+    """Check range, overlap and zone of each subnet, and count its addresses; list all blocks."""
+    ec2.ACTION_MAP["AssociateVpcCidrBlock"] = _associate
+    wrap(ec2, "vpc_fields_xml", _fields_xml)
+    wrap(ec2.ACTION_MAP, "CreateSubnet", _count_of_api)
+    wrap(ec2.ACTION_MAP, "CreateNetworkInterface", partial(_count_interfaces, -1))
+    wrap(ec2.ACTION_MAP, "DeleteNetworkInterface", partial(_count_interfaces, +1))
+    wrap(provisioners, "ec2_subnet_create", _create_subnet)
+    provisioners.RESOURCE_HANDLERS["AWS::EC2::Subnet"]["create"] = provisioners.ec2_subnet_create

@@ -1,6 +1,7 @@
 """The rules of security groups, and flow logs."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
@@ -13,6 +14,7 @@ from emulator.aws.ministack import (
     ec2,
     get_account_id,
     provisioners,
+    wrap,
 )
 
 _PEERS = {
@@ -47,40 +49,33 @@ def _content(rule: dict[str, Any]) -> tuple[object, ...]:
     return rule["IpProtocol"], ports, sorted(map(str, peers))
 
 
-def install_default_groups() -> None:
+def install() -> None:
     """Give a VPC's default group its rule for itself, and refuse to take away what is not there.
 
     https://docs.aws.amazon.com/vpc/latest/userguide/default-security-group.html; the refusal is
     that of botocore's `RevokeSecurityGroupIngress` for a VPC that is not the default one.
     """
-    handlers = provisioners.RESOURCE_HANDLERS["AWS::EC2::VPC"]
-    create_vpc = handlers["create"]
-
-    def create(logical_id: str, properties: Properties, stack_name: str) -> Created:
-        created: Created = create_vpc(logical_id, properties, stack_name)
-        own = created[1]["DefaultSecurityGroup"]
-        rule = {"IpProtocol": "-1", "SourceSecurityGroupId": own}
-        ec2.security_groups[own]["IpPermissions"] = provisioners.ec2_sg_permissions([rule])
-        return created
-
-    handlers["create"] = create
+    wrap(provisioners.RESOURCE_HANDLERS["AWS::EC2::VPC"], "create", _create_vpc)
     for direction, store in (("Ingress", "IpPermissions"), ("Egress", "IpPermissionsEgress")):
-        _refuse_missing_rules(f"RevokeSecurityGroup{direction}", store)
+        wrap(ec2.ACTION_MAP, f"RevokeSecurityGroup{direction}", partial(_revoke, store))
 
 
-def _refuse_missing_rules(action: str, store: str) -> None:
-    revoke: Callable[[Query], Response] = ec2.ACTION_MAP[action]
+def _create_vpc(create: Callable[..., Created], *vpc: Any) -> Created:
+    created = create(*vpc)
+    own = created[1]["DefaultSecurityGroup"]
+    rule = {"IpProtocol": "-1", "SourceSecurityGroupId": own}
+    ec2.security_groups[own]["IpPermissions"] = provisioners.ec2_sg_permissions([rule])
+    return created
 
-    def revoke_existing(query: Query) -> Response:
-        group = ec2.security_groups.get(ec2.p(query, "GroupId"))
-        there = [_content(rule) for rule in group[store]] if group is not None else []
-        wanted = map(_content, ec2.parse_ip_permissions(query, "IpPermissions"))
-        if group is not None and any(rule not in there for rule in wanted):
-            message = "The specified rule does not exist in this security group."
-            return ec2.error("InvalidPermission.NotFound", message, 400)
-        return revoke(query)
 
-    ec2.ACTION_MAP[action] = revoke_existing
+def _revoke(store: str, revoke: Callable[[Query], Response], query: Query) -> Response:
+    group = ec2.security_groups.get(ec2.p(query, "GroupId"))
+    there = [_content(rule) for rule in group[store]] if group is not None else []
+    wanted = map(_content, ec2.parse_ip_permissions(query, "IpPermissions"))
+    if group is not None and any(rule not in there for rule in wanted):
+        message = "The specified rule does not exist in this security group."
+        return ec2.error("InvalidPermission.NotFound", message, 400)
+    return revoke(query)
 
 
 def _made_by_stacks() -> Iterator[str]:

@@ -8,13 +8,13 @@ https://github.com/hashicorp/terraform-provider-aws/issues/24216.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, boolean
+from emulator.aws.cloudformation.resource_type import Properties, Refused, boolean, check_creation
 from emulator.aws.ec2.zones import zones
-from emulator.aws.ministack import Response, ec2, get_region, provisioners
+from emulator.aws.ministack import Response, ec2, get_region
 
 # https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html
 _SERVICES = (
@@ -83,12 +83,6 @@ def _item(name: str) -> str:
     )
 
 
-def install_endpoint_services() -> None:
-    """Answer the operation; MiniStack lacks services, and gives each the same three zones."""
-    ec2.ACTION_MAP["DescribeVpcEndpointServices"] = _describe_services
-
-
-_TYPE = "AWS::EC2::VPCEndpoint"
 # https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeVpcEndpoints.html
 _FILTERS = {"service-name": "ServiceName", "vpc-id": "VpcId", "vpc-endpoint-state": "State"}
 
@@ -142,14 +136,11 @@ def _describe_endpoints(query: Mapping[str, list[str]]) -> Any:  # noqa: ANN401 
     )
 
 
-def install_vpc_endpoint() -> None:
-    """Check each interface endpoint that CloudFormation creates, and describe by filters."""
+def install() -> None:
+    """Check each interface endpoint that CloudFormation creates, and describe by filters.
+
+    MiniStack lacks services, and gives each the same three zones.
+    """
+    ec2.ACTION_MAP["DescribeVpcEndpointServices"] = _describe_services
     ec2.ACTION_MAP["DescribeVpcEndpoints"] = _describe_endpoints
-    handlers: dict[str, Any] = provisioners.RESOURCE_HANDLERS[_TYPE]
-    unchecked: Callable[..., Created] = handlers["create"]
-
-    def create(logical_id: str, properties: Mapping[str, Any], stack_name: str) -> Created:
-        _check(properties)
-        return unchecked(logical_id, properties, stack_name)
-
-    handlers["create"] = create
+    check_creation("AWS::EC2::VPCEndpoint", _check)

@@ -7,11 +7,10 @@ https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypeO
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from emulator.aws.ec2 import api as ec2_api
 from emulator.aws.ministack import Query, Response, ec2, get_region, iam_actions
-from emulator.aws.settings import Settings
+from emulator.aws.settings import own_settings
 
 _DEFAULT_NUMBERS = (1, 2, 3)
 # Regions whose zones are not az1 to az3. Which name an id has differs from account to account;
@@ -61,11 +60,18 @@ def _describe(_query: Query) -> Response:
     return ec2_api.listed("DescribeAvailabilityZones", "availabilityZoneInfo", described)
 
 
-def install_availability_zones() -> None:
-    """Let EC2 report and resolve these zones; on its own it knows three a region, az1 to az3."""
-    ec2.ACTION_MAP["DescribeAvailabilityZones"] = _describe
+def install() -> None:
+    """Let EC2 report and resolve these zones, of which it knows three a region, and their types."""
     ec2.az_id_for_zone_name = zone_id
     ec2.zone_name_for_az_id = zone_name
+    known = frozenset(own_settings().instance_types)
+    if not known:
+        shape = iam_actions.load_botocore_model("sagemaker")["shapes"]["ClusterInstanceType"]
+        known = frozenset(name.removeprefix("ml.") for name in shape["enum"])
+    ec2.ACTION_MAP.update(
+        DescribeAvailabilityZones=_describe,
+        DescribeInstanceTypeOfferings=partial(_describe_offerings, known),
+    )
 
 
 _SCARCE = re.compile(r"(p|trn)\d")
@@ -97,14 +103,3 @@ def offers(instance_type: str) -> Iterator[str]:
     for id_ in zones(get_region()).values():
         if id_ not in WITHOUT_ACCELERATORS or not _SCARCE.match(instance_type):
             yield id_
-
-
-def install_instance_offerings(*, settings: Settings) -> None:
-    """Answer the operation, which MiniStack does not know."""
-    if settings.instance_types:
-        known = frozenset(settings.instance_types)
-    else:
-        shape = iam_actions.load_botocore_model("sagemaker")["shapes"]["ClusterInstanceType"]
-        known = frozenset(name.removeprefix("ml.") for name in shape["enum"])
-    types: Any = ec2.ACTION_MAP
-    types["DescribeInstanceTypeOfferings"] = partial(_describe_offerings, known)

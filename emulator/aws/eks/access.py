@@ -55,6 +55,10 @@ def install() -> None:
     eks.access_entry_arn = access_entry_arn
     wrap(eks, "create_access_entry", _create_access_entry)
     wrap(eks, "associate_access_policy", _associate_access_policy)
+    wrap(eks, "describe_cluster", _describe)
+    eks_api.route("POST", eks_api.CONFIG, _update)
+    wrap(iam_actions, "extract_resource_arn", _extract_resource_arn)
+    wrap(iam_actions, "request_tag_context", _request_tag_context)
 
 
 def _create_access_entry(
@@ -90,32 +94,25 @@ _KINDS = {"addons": "addon", "node-groups": "nodegroup"}
 _TAGS = re.compile(r"/tags/(arn:.+)")
 
 
-def install_authorization() -> None:
-    """Authorize on access entries, add-ons and what is tagged, with the access policy as a key."""
+def _extract_resource_arn(
+    resource_arn: Callable[..., str], service: str, method: str, path: str, *rest: Any
+) -> str:
+    """Authorize on access entries, add-ons and what is tagged."""
+    *_others, region, account = rest
+    found = None
+    if service == "eks":
+        found = _resource(unquote(path), place=f"{region}:{account}")
+    return resource_arn(service, method, path, *rest) if found is None else found
 
-    def extract_resource_arn(
-        resource_arn: Callable[..., str], service: str, method: str, path: str, *rest: Any
-    ) -> str:
-        *_others, region, account = rest
-        found = None
-        if service == "eks":
-            found = _resource(unquote(path), place=f"{region}:{account}")
-        return resource_arn(service, method, path, *rest) if found is None else found
 
-    def request_tag_context(
-        tag_context: Callable[..., dict[str, Any]],
-        service: str,
-        action: str,
-        body: bytes,
-        params: Mapping[str, Any],
-    ) -> dict[str, Any]:
-        context = tag_context(service, action, body, params)
-        if action == "eks:AssociateAccessPolicy":
-            context["eks:policyArn"] = json.loads(body)["policyArn"]
-        return context
-
-    wrap(iam_actions, "extract_resource_arn", extract_resource_arn)
-    wrap(iam_actions, "request_tag_context", request_tag_context)
+def _request_tag_context(
+    tag_context: Callable[..., dict[str, Any]], service: str, action: str, body: bytes, *rest: Any
+) -> dict[str, Any]:
+    """Give the access policy as a key."""
+    context = tag_context(service, action, body, *rest)
+    if action == "eks:AssociateAccessPolicy":
+        context["eks:policyArn"] = json.loads(body)["policyArn"]
+    return context
 
 
 def _resource(path: str, *, place: str) -> str | None:
@@ -135,22 +132,17 @@ _WANTED, _LEFT = "_wanted_mode", "_updating"
 _DESCRIPTIONS = 1
 
 
-def install_authentication_mode() -> None:
-    """Answer UpdateClusterConfig of `accessConfig`, which MiniStack does not know."""
-
-    def describe(described: Callable[[str], Response], name: str) -> Response:
-        cluster = eks.clusters.get(name)
-        if cluster is not None and _WANTED in cluster:
-            _go_on(cluster)
-        return described(name)
-
-    wrap(eks, "describe_cluster", describe)
-    eks_api.route("POST", eks_api.CONFIG, _update)
+def _describe(described: Callable[[str], Response], name: str) -> Response:
+    cluster = eks.clusters.get(name)
+    if cluster is not None and _WANTED in cluster:
+        _go_on(cluster)
+    return described(name)
 
 
 def _update(
     asked: re.Match[str], body: Mapping[str, Any], _query: eks_api.Query
 ) -> Response | None:
+    """Answer UpdateClusterConfig of `accessConfig`, which MiniStack does not know."""
     cluster = eks.clusters.get(asked[1])
     if cluster is None or not body.get("accessConfig"):
         return None

@@ -11,6 +11,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from http import HTTPStatus
 from typing import Any
 
@@ -24,7 +25,7 @@ from emulator.aws.eks.addon_objects import (
     csi_driver,
     objects_of,
 )
-from emulator.aws.settings import Settings
+from emulator.aws.settings import own_settings
 
 NODE_GROUP = "eks.amazonaws.com/nodegroup"
 """The label by which EKS knows its nodes."""
@@ -59,17 +60,6 @@ class AddonManager:
     endpoint: str
     ca: str
     token: str = field(repr=False)
-
-    @classmethod
-    def of(cls, settings: Settings) -> "AddonManager | None":
-        """Return the one of the settings; None without a Kubernetes API."""
-        if not settings.kubernetes_token:
-            return None
-        return cls(
-            endpoint=settings.kubernetes_endpoint,
-            ca=settings.kubernetes_ca,
-            token=settings.kubernetes_token,
-        )
 
     def ready_nodes(self, group: str) -> int:
         """Count the nodes of a node group that are ready."""
@@ -168,6 +158,17 @@ class AddonManager:
                 raise
             return None
         return found
+
+
+@cache
+def addon_manager() -> AddonManager | None:
+    """Return the one of this AWS; None without a Kubernetes API."""
+    own = own_settings()
+    if not own.kubernetes_token:
+        return None
+    return AddonManager(
+        endpoint=own.kubernetes_endpoint, ca=own.kubernetes_ca, token=own.kubernetes_token
+    )
 
 
 def _path(item: Mapping[str, Any]) -> str:

@@ -44,7 +44,7 @@ def version_problem(
     return None
 
 
-def install_addon_versions() -> None:
+def install() -> None:
     """Answer DescribeAddonVersions, which MiniStack does not know."""
     eks_api.route("GET", "/addons/supported-versions", _describe)
 

@@ -42,11 +42,10 @@ from emulator.aws.cloudformation.resource_type import (
     tag_map,
 )
 from emulator.aws.eks import api as eks_api
-from emulator.aws.eks.addon_manager import AddonManager
+from emulator.aws.eks.addon_manager import AddonManager, addon_manager
 from emulator.aws.eks.addon_objects import CLOUDWATCH, METRICS, TRAINING_OPERATOR
 from emulator.aws.eks.addon_versions import default, version_problem
 from emulator.aws.ministack import Response, eks, get_region, provisioners, stacks, wrap
-from emulator.aws.settings import Settings
 
 # Announces no rights in DescribeAddonVersions, and is the default.
 # https://github.com/awslabs/awsome-distributed-ai/issues/1075
@@ -213,12 +212,12 @@ def _has_role(cluster_name: str, addon_name: str) -> bool:
     return addon_name not in _NEEDING_AGENT or f"{cluster_name}/{_AGENT}" in eks.addons
 
 
-def install_addon_health(*, settings: Settings) -> None:
+def install() -> None:
     """Check the versions of add-ons, and let their status follow their pods.
 
     Without a Kubernetes API there are no pods, and every add-on is healthy.
     """
-    manager = AddonManager.of(settings)
+    manager = addon_manager()
     looks: Counter[str] = Counter()
 
     def put(addon: dict[str, Any], *, status: str) -> None:

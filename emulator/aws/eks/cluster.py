@@ -9,7 +9,6 @@ https://docs.aws.amazon.com/eks/latest/userguide/deletion-protection.html
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
@@ -29,7 +28,7 @@ from emulator.aws.ministack import (
     provisioners,
     wrap,
 )
-from emulator.aws.settings import OIDC_PROVIDER_ID, Readiness, Settings
+from emulator.aws.settings import OIDC_PROVIDER_ID, Readiness, own_settings
 
 _CREATING, _AGAIN = "_creating", "_again"
 _PROTECTION = "deletionProtection"
@@ -115,34 +114,32 @@ def _is_creating(cluster: dict[str, Any], readiness: Readiness) -> bool:
     return left > 0
 
 
-def install_cluster(*, settings: Settings) -> None:
+def install() -> None:
     """Give a cluster a VPC, a security group and the endpoint, and protect it. No Docker."""
     eks.docker_available = False
     eks.issuer_url, eks.new_oidc_id = _issuer_url, _new_oidc_id
-
-    def describe(described: Callable[[str], Response], name: str) -> Response:
-        cluster = eks.clusters.get(name)
-        if cluster is not None:
-            # What TagResource and UntagResource did since it was created.
-            cluster["tags"] = dict(eks.tags.get(cluster["arn"], {}))
-            if _is_creating(cluster, Readiness.read(Path(settings.scratch))):
-                return _creating(cluster)
-        return described(name)
-
-    wrap(eks, "create_cluster", partial(_create, settings))
+    wrap(eks, "create_cluster", _create)
     wrap(eks, "delete_cluster", _delete)
-    wrap(eks, "describe_cluster", describe)
+    wrap(eks, "describe_cluster", _describe)
     wrap(provisioners, "eks_cluster_fields", _fields)
     handlers = provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]
     handlers["delete"] = lambda name, _: eks_api.gone_or_answer(eks.delete_cluster(name))
+    wrap(handlers, "update", _update)
     eks_api.route("POST", eks_api.CONFIG, _protect)
 
 
+def _describe(described: Callable[[str], Response], name: str) -> Response:
+    cluster = eks.clusters.get(name)
+    if cluster is not None:
+        # What TagResource and UntagResource did since it was created.
+        cluster["tags"] = dict(eks.tags.get(cluster["arn"], {}))
+        if _is_creating(cluster, Readiness.read(Path(own_settings().scratch))):
+            return _creating(cluster)
+    return described(name)
+
+
 def _create(
-    settings: Settings,
-    unchecked: Callable[..., Response],
-    body: dict[str, Any],
-    creator_arn: str | None = None,
+    unchecked: Callable[..., Response], body: dict[str, Any], creator_arn: str | None = None
 ) -> Response:
     refusal = network_refusal(body)
     problem = _encryption_problem(body)
@@ -164,9 +161,9 @@ def _create(
     cluster.setdefault("accessConfig", {}).setdefault("authenticationMode", "CONFIG_MAP")
     cluster[_PROTECTION] = bool(body.get(_PROTECTION))
     cluster |= _readiness(express_mode.readiness())
-    if settings.kubernetes_endpoint:
-        cluster["endpoint"] = settings.kubernetes_endpoint
-        cluster["certificateAuthority"] = {"data": settings.kubernetes_ca}
+    if own_settings().kubernetes_endpoint:
+        cluster["endpoint"] = own_settings().kubernetes_endpoint
+        cluster["certificateAuthority"] = {"data": own_settings().kubernetes_ca}
     if any(logs.get("enabled") for logs in body.get("logging", {}).get("clusterLogging", [])):
         # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
         make_for_service(f"/aws/eks/{body['name']}/cluster")
@@ -207,26 +204,16 @@ def _protect(
     return eks_api.updating(eks_api.update("DeletionProtectionUpdate", status="Successful"))
 
 
-def install_dropped_properties() -> None:
-    """Check each update of a cluster by CloudFormation, before anything of it is done."""
-
-    def update(
-        updated: Callable[..., Created],
-        name: str,
-        old: Properties,
-        new: Properties,
-        stack: str,
-        *names: str,
-    ) -> Created:
-        if cloudformation.stacks[stack]["StackStatus"] != _ROLLBACK:
-            for dropped in _dropped(old, new):
-                raise Refused(
-                    "The new template must include all the properties specified in the previous "
-                    f'template, property "{dropped}" missing'
-                )
-        return updated(name, old, new, stack, *names)
-
-    wrap(provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"], "update", update)
+def _update(updated: Callable[..., Created], *change: Any) -> Created:
+    """Check an update by CloudFormation, before anything of it is done."""
+    _name, old, new, stack, *_ids = change
+    if cloudformation.stacks[stack]["StackStatus"] != _ROLLBACK:
+        for dropped in _dropped(old, new):
+            raise Refused(
+                "The new template must include all the properties specified in the previous "
+                f'template, property "{dropped}" missing'
+            )
+    return updated(*change)
 
 
 def _dropped(old: Properties, new: Properties) -> Iterator[str]:

@@ -39,20 +39,33 @@ def keep_zones(cluster: dict[str, Any]) -> None:
     cluster[_ZONES] = _zones(cluster["resourcesVpcConfig"])
 
 
-def install_cluster_subnets() -> None:
-    """Check the network of each cluster that CloudFormation updates."""
+def install() -> None:
+    """Check each change of a cluster: by CloudFormation, and by UpdateClusterVersion."""
+    wrap(provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"], "update", _update)
+    eks_api.route("POST", _UPDATES, _update_cluster_version)
+    eks_api.route("GET", rf"{_UPDATES}/([0-9a-f-]+)", _describe_update)
 
-    def update(
-        updated: Callable[..., Created], name: str, old: Properties, new: Properties, *names: str
-    ) -> Created:
-        vpc_config = provisioners.eks_cluster_fields(new)["resourcesVpcConfig"]
-        zones = eks.clusters[name][_ZONES]
-        problem = _problem(vpc_config) or _new_zones_problem(vpc_config, zones=zones)
-        if problem:
-            raise Refused(f"InvalidParameterException: {problem}")
-        return updated(name, old, new, *names)
 
-    wrap(provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"], "update", update)
+def _update(
+    updated: Callable[..., Created],
+    name: str,
+    old: Properties,
+    new: Properties,
+    stack: str,
+    *names: str,
+) -> Created:
+    cluster, wanted = eks.clusters[name], str(new["Version"])
+    if wanted != old["Version"] and not _is_kept(cluster, wanted, stack=stack):
+        refusal = _version_problem(cluster, wanted, force=bool(new.get("Force")))
+        if refusal is not None:
+            raise Refused(": ".join(refusal))
+        _change(cluster, wanted)
+    vpc_config = provisioners.eks_cluster_fields(new)["resourcesVpcConfig"]
+    problem = _problem(vpc_config) or _new_zones_problem(vpc_config, zones=cluster[_ZONES])
+    if problem:
+        raise Refused(f"InvalidParameterException: {problem}")
+    # What is there is what stays, whichever version the template has.
+    return updated(name, old, {**new, "Version": cluster["version"]}, stack, *names)
 
 
 def _problem(vpc_config: dict[str, Any]) -> str | None:
@@ -119,31 +132,6 @@ _UPDATES = r"/clusters/([A-Za-z0-9_-]+)/updates"
 _FORMER = "_former_version"
 _MADE = "_version_updates"
 _ROLLBACK = "UPDATE_ROLLBACK_IN_PROGRESS"
-
-
-def install_cluster_version() -> None:
-    """Check each change of a cluster's version, by CloudFormation or by UpdateClusterVersion."""
-
-    def update(
-        updated: Callable[..., Created],
-        name: str,
-        old: Properties,
-        new: Properties,
-        stack: str,
-        *names: str,
-    ) -> Created:
-        cluster, wanted = eks.clusters[name], str(new["Version"])
-        if wanted != old["Version"] and not _is_kept(cluster, wanted, stack=stack):
-            problem = _version_problem(cluster, wanted, force=bool(new.get("Force")))
-            if problem is not None:
-                raise Refused(": ".join(problem))
-            _change(cluster, wanted)
-        # What is there is what stays, whichever version the template has.
-        return updated(name, old, {**new, "Version": cluster["version"]}, stack, *names)
-
-    wrap(provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"], "update", update)
-    eks_api.route("POST", _UPDATES, _update_cluster_version)
-    eks_api.route("GET", rf"{_UPDATES}/([0-9a-f-]+)", _describe_update)
 
 
 def _is_kept(cluster: Mapping[str, Any], wanted: str, *, stack: str) -> bool:

@@ -20,15 +20,13 @@ from emulator.aws.cloudformation.resource_type import (
 )
 from emulator.aws.eks import api as eks_api
 from emulator.aws.eks import node_launches
-from emulator.aws.eks.addon_manager import AddonManager
+from emulator.aws.eks.addon_manager import addon_manager
 from emulator.aws.eks.node_launches import template_of
 from emulator.aws.iam import authorization
 from emulator.aws.ministack import Response, ec2, eks, provisioners, wrap
-from emulator.aws.settings import Settings
 
 _PAUSE_SECONDS = 0.2
 _UNSETTLED, _DEGRADED = ("CREATING", "UPDATING"), "DEGRADED"
-_MANAGERS: list[AddonManager] = []
 # What a group has of a member that is left out, where that is no object.
 _NOTHING: Mapping[str, Any] = {"taints": [], "releaseVersion": ""}
 _NUMBERS = ("minSize", "maxSize", "desiredSize", "maxUnavailable")
@@ -102,11 +100,9 @@ def _template_problems(body: Mapping[str, Any], template: Mapping[str, Any]) -> 
         yield f"Network interfaces and an instance-level security groups {_BOTH}"
 
 
-def install(*, settings: Settings) -> None:
+def install() -> None:
     """Check groups, let their status follow their nodes, and make the access entry of the role."""
     node_launches.install()
-    manager = AddonManager.of(settings)
-    _MANAGERS[:] = [] if manager is None else [manager]
     wrap(eks, "create_nodegroup", _create_group)
     wrap(eks, "describe_nodegroup", _describe_group)
     eks_api.route("POST", r"/clusters/([^/]+)/node-groups/([^/]+)/update-config", _scale)
@@ -159,8 +155,8 @@ def _types(body: Mapping[str, Any]) -> list[str]:
 
 def _is_complete(group: Mapping[str, Any]) -> bool:
     """Say whether as many nodes as wanted are ready; without a Kubernetes API there are none."""
-    wanted = group["scalingConfig"]["desiredSize"]
-    return all(manager.ready_nodes(group["nodegroupName"]) == wanted for manager in _MANAGERS)
+    wanted, manager = group["scalingConfig"]["desiredSize"], addon_manager()
+    return manager is None or manager.ready_nodes(group["nodegroupName"]) == wanted
 
 
 def _settled(properties: Properties) -> Created:
@@ -228,7 +224,8 @@ def _refuse_together(changed: Collection[str], group: Mapping[str, Any]) -> None
 def _delete(_physical_id: str, properties: Properties) -> None:
     cluster, name = properties["ClusterName"], properties["NodegroupName"]
     eks_api.gone_or_answer(eks.delete_nodegroup(cluster, name))
-    while any(manager.ready_nodes(name) for manager in _MANAGERS):
+    manager = addon_manager()
+    while manager is not None and manager.ready_nodes(name):
         time.sleep(_PAUSE_SECONDS)
 
 

@@ -39,43 +39,31 @@ def allows(*, role_arn: str, service: str, sent: Mapping[str, str]) -> bool:
 
     `sent` are the condition keys with which it says for whom it acts, such as `aws:SourceAccount`.
     """
-    record = role(role_arn)
-    if record is None:
-        return False
-    document = record["AssumeRolePolicyDocument"]
-    policy = json.loads(document) if isinstance(document, str) else document
-    statements = policy.get("Statement", [])
     # MiniStack's trust evaluation lets an account's root pass for *any* service principal, so it is
     # given only the statements that name this one.
     named = [
         statement
-        for statement in (statements if isinstance(statements, list) else [statements])
+        for statement in _trusting(role_arn)
         if iam_evaluator.service_principal_matches(statement.get("Principal"), service)
     ]
-    account = get_account_id()
-    root = f"arn:aws:iam::{account}:root"
-    context = iam_evaluator.EvalContext(
-        principal_arn=root,
-        principal_type="Root",
-        principal_account=account,
-        action="sts:AssumeRole",
-        resource_arn=role_arn,
-        region=get_region(),
-        secure_transport=True,
-        service_context={key.lower(): value for key, value in sent.items()},
-    )
+    root = f"arn:aws:iam::{get_account_id()}:root"
+    assumption = Permission(action="sts:AssumeRole", resource=role_arn, context=sent)
+    context = asked_by(root, "Root", assumption)
     return bool(iam_evaluator.evaluate_trust_policy({"Statement": named}, root, context))
 
 
 def services(role_arn: str) -> list[str]:
     """Return the services that may assume a role, as the service principals of its trust policy."""
-    record = role(role_arn)
-    if record is None:
-        return []
-    document = record["AssumeRolePolicyDocument"]
-    policy = json.loads(document) if isinstance(document, str) else document
-    named = [statement["Principal"].get("Service", []) for statement in policy["Statement"]]
+    named = [statement["Principal"].get("Service", []) for statement in _trusting(role_arn)]
     return [each for found in named for each in ([found] if isinstance(found, str) else found)]
+
+
+def _trusting(role_arn: str) -> list[dict[str, Any]]:
+    """Return the statements of a role's trust policy; none if there is no such role."""
+    document = (role(role_arn) or {}).get("AssumeRolePolicyDocument", {})
+    policy = json.loads(document) if isinstance(document, str) else document
+    statements = policy.get("Statement", [])
+    return statements if isinstance(statements, list) else [statements]
 
 
 class AccessDeniedError(ServiceError):
@@ -157,25 +145,31 @@ def require_role(*, role_name: str, session: str, permission: Permission) -> Non
         )
 
 
-def asked_by(role_name: str, *, session: str, permission: Permission) -> EvalContext:
-    """Return what IAM decides about: the use of a permission by a session of a role, over TLS."""
-    account = get_account_id()
+def asked_by(principal: str, kind: str, permission: Permission, **further: str) -> EvalContext:
+    """Return what IAM decides about: the use of a permission by a principal of a kind, over TLS."""
     return iam_evaluator.EvalContext(
-        principal_arn=f"arn:aws:sts::{account}:assumed-role/{role_name}/{session}",
-        principal_type="AssumedRole",
-        principal_account=account,
+        principal_arn=principal,
+        principal_type=kind,
+        principal_account=get_account_id(),
         action=permission.action,
         resource_arn=permission.resource,
         region=get_region(),
         secure_transport=True,
         service_context={key.lower(): value for key, value in permission.context.items()},
+        **further,
     )
+
+
+def asked_by_role(role_name: str, *, session: str, permission: Permission) -> EvalContext:
+    """Return the same for a session of a role of the request's account."""
+    principal = f"arn:aws:sts::{get_account_id()}:assumed-role/{role_name}/{session}"
+    return asked_by(principal, "AssumedRole", permission)
 
 
 def _decision(role_name: str, *, session: str, permission: Permission) -> EvalResult:
     """Decide as for a request: by the role's policies, its boundary and the resource's policy."""
     account = get_account_id()
-    context = asked_by(role_name, session=session, permission=permission)
+    context = asked_by_role(role_name, session=session, permission=permission)
     limits = iam_evaluator.permissions_boundary(iam.roles, role_name, account)
     policies = iam_evaluator.gather_role_policies(role_name, account)
     decision = iam_evaluator.evaluate(context, policies, *limits)

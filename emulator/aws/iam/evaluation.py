@@ -20,24 +20,33 @@ from emulator.aws.ministack import (
     iam,
     iam_actions,
     iam_evaluator,
+    wrap,
 )
+from emulator.aws.settings import own_settings
 
 
-def install_secure_transport() -> None:
+def install() -> None:
+    """Put what evaluates policies as AWS does in the place of what does not."""
+    _share_models()
+    wrap(app, "pin_request_origin", _pin_as_tls)
+    _add_managed_policies()
+    wrap(iam_evaluator, "resolve_condition_key", _resolve_role)
+    wrap(iam_actions, "extract_resource_arn", _extract_resource_arn)
+    _remember_policies()
+    if own_settings().allowed_calls:
+        _note_allowed_calls(Path(own_settings().allowed_calls))
+
+
+def _pin_as_tls(pin: Callable[..., None], source_ip: str, _secure_transport: bool) -> None:
     """Let aws:SecureTransport be true for every request.
 
     The server listens on the loopback interface only and stands in for AWS's HTTPS endpoints. Were
     its HTTP taken literally, a bucket policy that demands TLS, as it should, would refuse everyone.
     """
-    pin = app.pin_request_origin
-
-    def pin_as_tls(source_ip: str, _secure_transport: bool) -> None:
-        pin(source_ip, True)
-
-    app.pin_request_origin = pin_as_tls
+    pin(source_ip, True)
 
 
-def install_service_models() -> None:
+def _share_models() -> None:
     """Let MiniStack share one session, whose loader keeps what it has read."""
     session = botocore.session.get_session()
     loader = session.get_component("data_loader")
@@ -123,7 +132,7 @@ _DOCUMENTS: dict[str, list[dict[str, object]]] = {
 }
 
 
-def install_managed_policies() -> None:
+def _add_managed_policies() -> None:
     """Add the policies. MiniStack refuses to attach one it does not know, as AWS does."""
     for name, statements in _DOCUMENTS.items():
         arn = f"{iam.AWS_MANAGED_POLICY_PREFIX}{name}"
@@ -135,48 +144,31 @@ def install_managed_policies() -> None:
 _SESSION = ":assumed-role/"
 
 
-def install_principal_arn() -> None:
+def _resolve_role(resolve: Callable[..., Any], key: str, context: EvalContext) -> Any:  # noqa: ANN401 - any key
     """Let the key of a role's session be the ARN of the role, path included, as in AWS.
 
     https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html#condition-keys-principalarn
     """
-    resolve = iam_evaluator.resolve_condition_key
-
-    def resolve_role(key: str, context: EvalContext) -> Any:  # noqa: ANN401 - any key
-        value = resolve(key, context)
-        if key.lower() != "aws:principalarn" or _SESSION not in value:
-            return value
-        record = iam.roles.get(value.partition(_SESSION)[2].partition("/")[0])
-        return value if record is None else record["Arn"]
-
-    iam_evaluator.resolve_condition_key = resolve_role
+    value = resolve(key, context)
+    if key.lower() != "aws:principalarn" or _SESSION not in value:
+        return value
+    record = iam.roles.get(value.partition(_SESSION)[2].partition("/")[0])
+    return value if record is None else record["Arn"]
 
 
-def install_resource_arn() -> None:
+def _extract_resource_arn(found: Callable[..., str], service: str, *request: Any) -> str:
     """Find the role that a request names, or whose rights it simulates, and the listed groups."""
-    found: Callable[..., str] = iam_actions.extract_resource_arn
-
-    def extract_resource_arn(
-        service: str,
-        method: str,
-        path: str,
-        *rest: Any,
-    ) -> str:
-        if service == "iam":
-            _headers, _body, parameters, *_place = rest
-            source = iam_actions.query_param(parameters, "PolicySourceArn")
-            role = iam.roles.get(iam_actions.query_param(parameters, "RoleName") or "")
-            if source or role:
-                return str(source or role["Arn"])
-        if service == "logs":
-            headers, body, _parameters, region, account = rest
-            if headers.get("x-amz-target", "").endswith(".DescribeLogGroups"):
-                prefix = json.loads(body or b"{}").get("logGroupNamePrefix", "")
-                # As the service names it in the words of a denial.
-                return f"arn:aws:logs:{region}:{account}:log-group:{prefix}:log-stream:"
-        return found(service, method, path, *rest)
-
-    iam_actions.extract_resource_arn = extract_resource_arn
+    _method, _path, headers, body, parameters, region, account = request
+    if service == "iam":
+        source = iam_actions.query_param(parameters, "PolicySourceArn")
+        role = iam.roles.get(iam_actions.query_param(parameters, "RoleName") or "")
+        if source or role:
+            return str(source or role["Arn"])
+    if service == "logs" and headers.get("x-amz-target", "").endswith(".DescribeLogGroups"):
+        prefix = json.loads(body or b"{}").get("logGroupNamePrefix", "")
+        # As the service names it in the words of a denial.
+        return f"arn:aws:logs:{region}:{account}:log-group:{prefix}:log-stream:"
+    return found(service, *request)
 
 
 _Statements = list[Any]  # MiniStack's
@@ -185,7 +177,7 @@ _POLICY_DOCUMENTS = 1024
 _COMPARISONS = 1 << 17
 
 
-def install_read_policies() -> None:
+def _remember_policies() -> None:
     """Remember what a policy's text says, and which of its actions match; nothing else decides."""
     parse: Callable[[str | dict[str, Any]], _Statements] = iam_evaluator.parse_policy_document
     matches: Callable[[str, list[str], list[str]], bool] = iam_evaluator.action_matches
@@ -220,33 +212,32 @@ class _Policies(list[list[_Statement]]):
         self.role = role
 
 
-def install_allowed_calls(*, file: str) -> None:
-    """Write a line into a file for each set of statements that together allowed a role's call.
-
-    Args:
-        file: The file; empty for none.
-    """
-    if not file:
-        return
+def _note_allowed_calls(file: Path) -> None:
+    """Write a line into a file for each set of statements that together allowed a role's call."""
     written: set[str] = set()
-    gather: Callable[..., list[list[_Statement]]] = iam_evaluator.gather_role_policies
-    evaluate: Callable[..., Any] = iam_evaluator.evaluate
 
-    def gather_role_policies(role_name: str, *account: str) -> _Policies:
+    def gather_role_policies(
+        gather: Callable[..., list[list[_Statement]]], role_name: str, *account: str
+    ) -> _Policies:
         return _Policies(gather(role_name, *account), role=role_name)
 
-    def evaluate_and_note(context: _Context, policies: list[list[_Statement]], *limits: Any) -> Any:  # noqa: ANN401 - MiniStack's result
+    def evaluate_and_note(
+        evaluate: Callable[..., Any],
+        context: _Context,
+        policies: list[list[_Statement]],
+        *limits: Any,
+    ) -> Any:  # noqa: ANN401 - MiniStack's result
         result = evaluate(context, policies, *limits)
         if isinstance(policies, _Policies) and result.decision == "Allow":
             line = _line(policies, context)
             if line not in written:
                 written.add(line)
-                with Path(file).open("a", encoding="utf-8") as log:
+                with file.open("a", encoding="utf-8") as log:
                     log.write(f"{line}\n")
         return result
 
-    iam_evaluator.gather_role_policies = gather_role_policies
-    iam_evaluator.evaluate = evaluate_and_note
+    wrap(iam_evaluator, "gather_role_policies", gather_role_policies)
+    wrap(iam_evaluator, "evaluate", evaluate_and_note)
 
 
 def _line(policies: _Policies, context: _Context) -> str:

@@ -11,36 +11,35 @@ from typing import Any
 from xml.sax.saxutils import escape
 
 from aws_reference.action_resources import forms
-from emulator.aws.ministack import Response, get_account_id, get_region, iam, iam_evaluator
+from emulator.aws.iam import authorization
+from emulator.aws.iam.authorization import Permission
+from emulator.aws.ministack import Response, iam, iam_evaluator, wrap
 
 _DECISIONS = {"Allow": "allowed", "Deny": "explicitDeny", "ImplicitDeny": "implicitDeny"}
 _BY_RESTRICTION = ("allowed", "implicitDeny", "explicitDeny")
 
 
-def install_simulation() -> None:
+def install() -> None:
     """Answer SimulatePrincipalPolicy for roles."""
-    unchecked: Callable[..., Response] = iam.IAM_HANDLERS["SimulatePrincipalPolicy"]
+    wrap(iam.IAM_HANDLERS, "SimulatePrincipalPolicy", _simulate)
 
-    def simulate(parameters: Mapping[str, Any]) -> Response:
-        source = iam.p(parameters, "PolicySourceArn")
-        if ":role/" not in source:
-            return unchecked(parameters)
-        name = source.rpartition("/")[2]
-        if name not in iam.roles:
-            return iam.error(
-                404, "NoSuchEntity", f"The role with name {name} cannot be found.", ns="iam"
-            )
-        results = "".join(_results(parameters, role_arn=source, role_name=name))
-        return iam.xml(
-            200,
-            "SimulatePrincipalPolicyResponse",
-            "<SimulatePrincipalPolicyResult>"
-            f"<EvaluationResults>{results}</EvaluationResults>"
-            "<IsTruncated>false</IsTruncated></SimulatePrincipalPolicyResult>",
-            ns="iam",
-        )
 
-    iam.IAM_HANDLERS["SimulatePrincipalPolicy"] = simulate
+def _simulate(unchecked: Callable[..., Response], parameters: Mapping[str, Any]) -> Response:
+    source = iam.p(parameters, "PolicySourceArn")
+    if ":role/" not in source:
+        return unchecked(parameters)
+    name = source.rpartition("/")[2]
+    if name not in iam.roles:
+        message = f"The role with name {name} cannot be found."
+        return iam.error(404, "NoSuchEntity", message, ns="iam")
+    results = "".join(_results(parameters, role_arn=source, role_name=name))
+    return iam.xml(
+        200,
+        "SimulatePrincipalPolicyResponse",
+        f"<SimulatePrincipalPolicyResult><EvaluationResults>{results}</EvaluationResults>"
+        "<IsTruncated>false</IsTruncated></SimulatePrincipalPolicyResult>",
+        ns="iam",
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,19 +87,10 @@ def _missing(keys: frozenset[str]) -> str:
 def _result(
     parameters: Mapping[str, Any], action: str, resource: str, *, role_arn: str, role_name: str
 ) -> _Result:
-    account, known = get_account_id(), _context(parameters)
-    policies = iam_evaluator.gather_role_policies(role_name, account)
-    context = iam_evaluator.EvalContext(
-        principal_arn=role_arn,
-        principal_type="AssumedRole",
-        principal_account=account,
-        action=action,
-        resource_arn=resource,
-        region=get_region(),
-        source_ip="127.0.0.1",
-        secure_transport=True,
-        service_context=known,
-    )
+    known = _context(parameters)
+    permission = Permission(action=action, resource=resource, context=known)
+    context = authorization.asked_by(role_arn, "AssumedRole", permission, source_ip="127.0.0.1")
+    policies = iam_evaluator.gather_role_policies(role_name, context.principal_account)
     return _Result(
         resource=resource,
         decision=_DECISIONS[iam_evaluator.evaluate(context, policies).decision],

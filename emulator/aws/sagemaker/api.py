@@ -27,7 +27,7 @@ from emulator.aws.sagemaker.permissions import (
     volume_keys,
 )
 from emulator.aws.service_quotas import require_quotas
-from emulator.aws.settings import Settings
+from emulator.aws.settings import own_settings
 
 Request = Mapping[str, Any]
 
@@ -168,16 +168,13 @@ class _Call:
     """One request on its way through.
 
     Attributes:
-        source_account: Whether HyperPod names the account it acts for when it assumes a role.
         role: Name of the role with which CloudFormation makes the call; None for other callers.
     """
 
     operation: str
     request: Mapping[str, Any]
     body: bytes
-    headers: Mapping[str, str]
     client: HyperPodClient
-    source_account: bool
     role: str | None = None
 
     def require(self, permissions: Iterable[Permission]) -> None:
@@ -189,7 +186,7 @@ class _Call:
                 )
                 continue
             authorization.require_caller(
-                headers=self.headers,
+                headers=self.client.headers,
                 action=permission.action,
                 resource=permission.resource,
                 context=permission.context,
@@ -210,7 +207,7 @@ class _Call:
 
     def sent(self, cluster_arn: str) -> dict[str, str]:
         """Return the condition keys that HyperPod sends when it assumes roles for a cluster."""
-        if not self.source_account:
+        if not own_settings().source_account:
             return {}
         return {"aws:SourceAccount": get_account_id(), "aws:SourceArn": cluster_arn}
 
@@ -334,16 +331,14 @@ async def _answer(call: _Call) -> Response:
     return await handler(call, cluster)
 
 
-def call(operation: str, request: Mapping[str, Any], *, settings: Settings) -> dict[str, Any]:
+def call(operation: str, request: Mapping[str, Any]) -> dict[str, Any]:
     """Make a call for CloudFormation, with the rights of the stack's role; return the answer."""
     body = json.dumps(request).encode()
     made = _Call(
         operation=operation,
         request=request,
         body=body,
-        headers={},
-        client=HyperPodClient(url=settings.hyperpod_api, headers={}),
-        source_account=settings.source_account,
+        client=HyperPodClient(),
         role=service_role.current(),
     )
     status, _headers, answered = asyncio.run(_answer(made))
@@ -353,18 +348,16 @@ def call(operation: str, request: Mapping[str, Any], *, settings: Settings) -> d
     return answer
 
 
-def install(*, settings: Settings) -> None:
+async def _asked(asked: Asked) -> Content:
+    call = _Call(
+        operation=asked.operation,
+        request=asked.request,
+        body=asked.body,
+        client=HyperPodClient(headers=asked.headers),
+    )
+    return await _answer(call)
+
+
+def install() -> None:
     """Add the service to MiniStack."""
-
-    async def answer(asked: Asked) -> Content:
-        call = _Call(
-            operation=asked.operation,
-            request=asked.request,
-            body=asked.body,
-            headers=asked.headers,
-            client=HyperPodClient(url=settings.hyperpod_api, headers=asked.headers),
-            source_account=settings.source_account,
-        )
-        return await _answer(call)
-
-    json_service.register(service="sagemaker", target_prefix="SageMaker.", answer=answer)
+    json_service.register(service="sagemaker", target_prefix="SageMaker.", answer=_asked)

@@ -7,16 +7,13 @@ gone: https://docs.aws.amazon.com/cloudformation-cli/latest/userguide/resource-t
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from emulator.aws.cloudformation import express_mode
 from emulator.aws.cloudformation.resource_type import Created, Properties, Refused, ResourceType
 from emulator.aws.json_service import ServiceError
 from emulator.aws.sagemaker import api
-from emulator.aws.settings import Settings
 
-_TYPE = "AWS::SageMaker::Cluster"
 _PAUSE_SECONDS = 0.1
 # The schema's 12 hours, as much shorter as the provisioner's hour is here.
 _LONGEST_SECONDS = 860.0
@@ -33,116 +30,102 @@ _ATTRIBUTES = ("ClusterArn", "ClusterStatus", "CreationTime", "FailureMessage")
 _Answer = dict[str, Any]
 
 
-def resource_type(settings: Settings) -> ResourceType:
-    """Return the type, whose handlers call the HyperPod API."""
-    handlers = _Handlers(settings=settings)
-    return ResourceType(
-        name=_TYPE,
-        create=handlers.create,
-        update=handlers.update,
-        delete=handlers.delete,
-        waits=True,
-    )
+def _create(properties: Properties) -> Created:
+    """Create a cluster; one that fails is deleted, as by the rollback of its stack."""
+    properties = _converted(properties)
+    given = [{"Key": key, "Value": value} for key, value in sorted(_tags(properties).items())]
+    request = {**properties, "Tags": given} if given else _without_tags(properties)
+    arn = _call("CreateCluster", request)["ClusterArn"]
+    try:
+        cluster = _settled(arn)
+    except Refused:
+        _delete(arn, properties)
+        raise
+    return _created(cluster)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Handlers:
-    """The handlers."""
+def _update(arn: str, old: Properties, new: Properties) -> Created:
+    """Make only the calls that the change takes."""
+    old, new = _converted(old), _converted(new)
+    _tag(arn, old, new)
+    request = {name: value for name, value in new.items() if name not in _NOT_UPDATED}
+    if request != {name: value for name, value in old.items() if name not in _NOT_UPDATED}:
+        gone = sorted(set(_by_name(old)) - set(_by_name(new)))
+        request |= {"ClusterName": arn} | ({"InstanceGroupsToDelete": gone} if gone else {})
+        _call("UpdateCluster", request)
+        _settled(arn)
+    for software in _software(old, new):
+        _call("UpdateClusterSoftware", {"ClusterName": arn, **software})
+        _settled(arn)
+    return _created(_settled(arn))
 
-    settings: Settings
 
-    def create(self, properties: Properties) -> Created:
-        """Create a cluster; one that fails is deleted, as by the rollback of its stack."""
-        properties = _converted(properties)
-        given = [{"Key": key, "Value": value} for key, value in sorted(_tags(properties).items())]
-        request = {**properties, "Tags": given} if given else _without_tags(properties)
-        arn = self._call("CreateCluster", request)["ClusterArn"]
-        try:
-            cluster = self._settled(arn)
-        except Refused:
-            self.delete(arn, properties)
-            raise
-        return _created(cluster)
+def _delete(arn: str, _properties: Properties) -> None:
+    """Delete a cluster, and return when it is gone."""
+    if _described(arn) is None:
+        return
+    _call("DeleteCluster", {"ClusterName": arn})
+    _wait(lambda: _described(arn) is None)
 
-    def update(self, arn: str, old: Properties, new: Properties) -> Created:
-        """Make only the calls that the change takes."""
-        old, new = _converted(old), _converted(new)
-        self._tag(arn, old, new)
-        request = {name: value for name, value in new.items() if name not in _NOT_UPDATED}
-        if request != {name: value for name, value in old.items() if name not in _NOT_UPDATED}:
-            gone = sorted(set(_by_name(old)) - set(_by_name(new)))
-            request |= {"ClusterName": arn} | ({"InstanceGroupsToDelete": gone} if gone else {})
-            self._call("UpdateCluster", request)
-            self._settled(arn)
-        for software in _software(old, new):
-            self._call("UpdateClusterSoftware", {"ClusterName": arn, **software})
-            self._settled(arn)
-        return _created(self._settled(arn))
 
-    def delete(self, arn: str, _properties: Properties) -> None:
-        """Delete a cluster, and return when it is gone."""
-        if self._described(arn) is None:
-            return
-        self._call("DeleteCluster", {"ClusterName": arn})
-        self._wait(lambda: self._described(arn) is None)
+def _tag(arn: str, old: Properties, new: Properties) -> None:
+    before, after = _tags(old), _tags(new)
+    gone = sorted(before.keys() - after.keys())
+    if gone:
+        _call("DeleteTags", {"ResourceArn": arn, "TagKeys": gone})
+    given = [
+        {"Key": key, "Value": value}
+        for key, value in sorted(after.items())
+        if before.get(key) != value
+    ]
+    if given:
+        _call("AddTags", {"ResourceArn": arn, "Tags": given})
 
-    def _tag(self, arn: str, old: Properties, new: Properties) -> None:
-        before, after = _tags(old), _tags(new)
-        gone = sorted(before.keys() - after.keys())
-        if gone:
-            self._call("DeleteTags", {"ResourceArn": arn, "TagKeys": gone})
-        given = [
-            {"Key": key, "Value": value}
-            for key, value in sorted(after.items())
-            if before.get(key) != value
-        ]
-        if given:
-            self._call("AddTags", {"ResourceArn": arn, "Tags": given})
 
-    def _settled(self, arn: str) -> _Answer:
-        """Return the cluster once nothing is being done to it; refuse by its FailureMessage."""
-        found: list[_Answer | None] = []
+def _settled(arn: str) -> _Answer:
+    """Return the cluster once nothing is being done to it; refuse by its FailureMessage."""
+    found: list[_Answer | None] = []
 
-        def is_settled() -> bool:
-            found[:] = [self._described(arn)]
-            cluster = found[0]
-            return cluster is None or cluster["ClusterStatus"] in {"InService", "Failed"}
+    def is_settled() -> bool:
+        found[:] = [_described(arn)]
+        cluster = found[0]
+        return cluster is None or cluster["ClusterStatus"] in {"InService", "Failed"}
 
-        if express_mode.readiness() is None:
-            self._wait(is_settled)
-        else:
-            is_settled()
-        (cluster,) = found
-        if cluster is None:
-            raise _failed("NotFound", f"Cluster {arn} was not found.")
-        if cluster["ClusterStatus"] == "Failed":
-            raise _failed("NotStabilized", cluster.get("FailureMessage", "the cluster failed"))
-        return cluster
+    if express_mode.readiness() is None:
+        _wait(is_settled)
+    else:
+        is_settled()
+    (cluster,) = found
+    if cluster is None:
+        raise _failed("NotFound", f"Cluster {arn} was not found.")
+    if cluster["ClusterStatus"] == "Failed":
+        raise _failed("NotStabilized", cluster.get("FailureMessage", "the cluster failed"))
+    return cluster
 
-    def _wait(self, holds: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + _LONGEST_SECONDS
-        while not holds():
-            if time.monotonic() > deadline:
-                raise _failed("NotStabilized", "Exceeded attempts to wait")
-            time.sleep(_PAUSE_SECONDS)
 
-    def _described(self, arn: str) -> _Answer | None:
-        try:
-            return self._answer("DescribeCluster", {"ClusterName": arn})
-        except ServiceError as error:
-            if error.code == "ResourceNotFound":
-                return None
-            raise _failed("GeneralServiceException", str(error)) from error
+def _wait(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + _LONGEST_SECONDS
+    while not holds():
+        if time.monotonic() > deadline:
+            raise _failed("NotStabilized", "Exceeded attempts to wait")
+        time.sleep(_PAUSE_SECONDS)
 
-    def _call(self, operation: str, request: Mapping[str, Any]) -> _Answer:
-        try:
-            return self._answer(operation, request)
-        except ServiceError as error:
-            code = "AccessDenied" if error.code.startswith("AccessDenied") else "InvalidRequest"
-            raise _failed(code, str(error)) from error
 
-    def _answer(self, operation: str, request: Mapping[str, Any]) -> _Answer:
-        return api.call(operation, request, settings=self.settings)
+def _described(arn: str) -> _Answer | None:
+    try:
+        return api.call("DescribeCluster", {"ClusterName": arn})
+    except ServiceError as error:
+        if error.code == "ResourceNotFound":
+            return None
+        raise _failed("GeneralServiceException", str(error)) from error
+
+
+def _call(operation: str, request: Mapping[str, Any]) -> _Answer:
+    try:
+        return api.call(operation, request)
+    except ServiceError as error:
+        code = "AccessDenied" if error.code.startswith("AccessDenied") else "InvalidRequest"
+        raise _failed(code, str(error)) from error
 
 
 def _created(cluster: _Answer) -> Created:
@@ -201,3 +184,8 @@ def _software(old: Properties, new: Properties) -> Iterator[dict[str, Any]]:
         if release is not None:
             member["ImageReleaseVersion"] = release
         yield {"InstanceGroups": [member]} | ({} if image is None else {"ImageId": image})
+
+
+CLUSTER = ResourceType(
+    name="AWS::SageMaker::Cluster", create=_create, update=_update, delete=_delete, waits=True
+)
