@@ -37,6 +37,19 @@ class Expected:
         """The least bus bandwidth in GB/s; None if none is known."""
         return self.floor.gb_per_second if self.floor is not None else self.compared
 
+    def finding(
+        self, check: str, subject: str, found: str, *, failed: bool = True, advice: str = ""
+    ) -> Finding:
+        """Return what was found of it."""
+        return Finding(
+            check=check,
+            subject=subject,
+            result=Result.FAILED if failed else Result.OK,
+            found=found,
+            expected=str(self),
+            advice=advice,
+        )
+
     def __str__(self) -> str:
         """Return it in words."""
         if self.floor is not None:
@@ -60,8 +73,7 @@ def measurement(nodes: Nodes, outcome: JobOutcome) -> Measurement:
     if run.bus_bandwidth is None and not outcome.is_of_nodes:
         raise UnmeasuredError(outcome.error)
     error = outcome.error if outcome.is_of_nodes else ""
-    if not error and run.wrong:
-        error = f"{run.wrong} wrong values"
+    error = error or (f"{run.wrong} wrong values" if run.wrong else "")
     if not error and run.bus_bandwidth is None:
         error = run.warning or "nccl-tests measured nothing"
     on_tcp = {outcome.node_of.get(host, host) for host in run.on_tcp}
@@ -97,7 +109,6 @@ def fabric_findings(
     # Which nodes they are is in the log, or it is all of them, for one reason.
     if whole.provider not in ("", EFA):
         return [*_not_over_efa(whole, floor)]
-    expected = Expected(floor=floor, compared=None)
     while True:
         expected = Expected(floor=floor, compared=_compared(nodes, known))
         slow = {group: _is_slow(each, expected) for group, each in known.items()}
@@ -157,14 +168,7 @@ def _finding(each: Measurement, subject: str, expected: Expected, *, advice: str
         if len(each.nodes) == _PAIR or expected.floor
         else (bool(each.error) or each.provider != EFA)
     )
-    return Finding(
-        check=CHECK,
-        subject=subject,
-        result=Result.FAILED if failed else Result.OK,
-        found=_told(each),
-        expected=str(expected),
-        advice=advice,
-    )
+    return expected.finding(CHECK, subject, _told(each), failed=failed, advice=advice)
 
 
 def _told(each: Measurement) -> str:
@@ -180,18 +184,14 @@ def _all(nodes: Nodes) -> str:
 def _pairs(
     nodes: Nodes, known: Mapping[Nodes, Measurement], expected: Expected
 ) -> Iterator[Finding]:
-    pairs = [each for each in known.values() if len(each.nodes) == _PAIR and each.nodes != nodes]
-    pairs = [each for each in pairs if {*each.nodes} <= {*nodes}]
+    pairs = [
+        each for each in known.values() if len(each.nodes) == _PAIR and {*each.nodes} < {*nodes}
+    ]
     fast = [each for each in pairs if not _is_slow(each, expected)]
     if len(fast) > _MOST_PAIRS:
         found = sorted(each.bus_bandwidth or 0.0 for each in fast)
-        yield Finding(
-            check=CHECK,
-            subject=f"{len(fast)} pairs",
-            result=Result.OK,
-            found=f"{found[0]:.1f} to {found[-1]:.1f} GB/s, provider {EFA}",
-            expected=str(expected),
-        )
+        told = f"{found[0]:.1f} to {found[-1]:.1f} GB/s, provider {EFA}"
+        yield expected.finding(CHECK, f"{len(fast)} pairs", told, failed=False)
     for each in pairs:
         if each not in fast or len(fast) <= _MOST_PAIRS:
             yield _finding(each, _all(each.nodes), expected)
@@ -206,32 +206,22 @@ def _diagnosed(
             f"{_told(each)} with {next(name for name in each.nodes if name != node)}"
             for each in pairs
         )
-        yield Finding(
-            check="slow node",
-            subject=node,
-            result=Result.FAILED,
-            found=told,
-            expected=str(expected),
-            advice=f"hyperpod-ops replace {node}",
-        )
+        advice = f"hyperpod-ops replace {node}"
+        yield expected.finding("slow node", node, told, advice=advice)
     for one, two in found.links:
-        yield Finding(
-            check="slow link",
-            subject=f"{_span(one)} with {_span(two)}",
-            result=Result.FAILED,
-            found="slow together, while each side is fast by itself",
-            expected=str(expected),
+        yield expected.finding(
+            "slow link",
+            f"{_span(one)} with {_span(two)}",
+            "slow together, while each side is fast by itself",
             advice="a link between nodes is slow: let jobs run on one side of it, and tell AWS "
             "Support the names of the nodes and the switches above them (labels "
             "topology.k8s.aws/network-node-layer-N)",
         )
     if found.unresolved:
-        yield Finding(
-            check="slow node",
-            subject=_span(found.unresolved),
-            result=Result.FAILED,
-            found="no two of them are fast together, so no single node can be named",
-            expected=str(expected),
+        yield expected.finding(
+            "slow node",
+            _span(found.unresolved),
+            "no two of them are fast together, so no single node can be named",
             advice="what all nodes share is at fault: the image, the security group or the "
             "placement; or more than half of the nodes are",
         )

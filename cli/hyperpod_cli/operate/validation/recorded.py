@@ -1,12 +1,14 @@
 """What was measured so far, in a file: a run that was interrupted goes on from there."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hyperpod_cli.operate.validation.findings import Finding, Result
+from pydantic import BaseModel, Field
+
+from hyperpod_cli.operate.validation.findings import Finding
 from hyperpod_cli.terminal.atomic_file import replace_file
 
 FOLDER = Path("build/validate-nodes")
@@ -30,8 +32,7 @@ class Measurement:
     error: str = ""
 
 
-@dataclass(kw_only=True)
-class Recorded:
+class Recorded(BaseModel):
     """The state of a run.
 
     Attributes:
@@ -40,11 +41,11 @@ class Recorded:
         submitted: Objects that may still be in the cluster.
     """
 
-    file: Path
+    file: Path = Field(exclude=True)
     about: Mapping[str, Any]
-    findings: dict[str, list[Finding]] = field(default_factory=dict)
-    measured: list[Measurement] = field(default_factory=list)
-    submitted: list[Mapping[str, Any]] = field(default_factory=list)
+    findings: dict[str, list[Finding]] = {}
+    measured: list[Measurement] = []
+    submitted: list[Mapping[str, Any]] = []
     rounds: int = 0
 
     def keep(self, key: str, findings: Iterable[Finding]) -> None:
@@ -54,16 +55,7 @@ class Recorded:
 
     def save(self) -> None:
         """Write the file."""
-        content = {
-            "about": self.about,
-            "findings": {
-                key: [asdict(each) for each in found] for key, found in self.findings.items()
-            },
-            "measured": [asdict(each) for each in self.measured],
-            "submitted": self.submitted,
-            "rounds": self.rounds,
-        }
-        replace_file(self.file, json.dumps(content, indent=1))
+        replace_file(self.file, self.model_dump_json(indent=1))
 
     def done(self) -> None:
         """Forget a run that is complete."""
@@ -73,26 +65,10 @@ class Recorded:
 def recorded(file: Path, *, about: Mapping[str, Any], fresh: bool) -> Recorded:
     """Return the state of the last run about the same; what it left in the cluster in any case."""
     try:
-        content = json.loads(file.read_text("utf-8"))
-        submitted: Sequence[Mapping[str, Any]] = content["submitted"]
-        if fresh or content["about"] != about:
-            return Recorded(file=file, about=about, submitted=[*submitted])
-        return Recorded(
-            file=file,
-            about=about,
-            findings={
-                key: [Finding(**{**each, "result": Result(each["result"])}) for each in found]
-                for key, found in content["findings"].items()
-            },
-            measured=[
-                Measurement(
-                    **{**each, "nodes": tuple(each["nodes"]), "on_tcp": tuple(each["on_tcp"])}
-                )
-                for each in content["measured"]
-            ],
-            submitted=[*submitted],
-            rounds=content["rounds"],
-        )
-    except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
+        known = Recorded.model_validate({**json.loads(file.read_text("utf-8")), "file": file})
+    except (FileNotFoundError, ValueError, TypeError):
         # There is none, or one that another version wrote.
         return Recorded(file=file, about=about)
+    if fresh or known.about != about:
+        return Recorded(file=file, about=about, submitted=known.submitted)
+    return known
