@@ -10,7 +10,7 @@ from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.availability_zones import is_zone_name
 from hyperpod_cdk.schema.errors import KeyPath
-from hyperpod_cli.deliver.eksctl.reading import Draft
+from hyperpod_cli.deliver.eksctl.reading import Draft, value_at
 from hyperpod_cli.deliver.init.questions import known_zones
 
 # https://docs.aws.amazon.com/eks/latest/eksctl/schema.html
@@ -42,7 +42,7 @@ def compose(draft: Draft, source: Mapping[str, Any]) -> None:
             draft.remove(("network", "vpc_id"))
         origin: KeyPath = ("vpc", "id") if vpc_id is not None else _SUBNETS
         message = f"{missing}, and import again; this file makes another VPC"
-        draft.decide(("network",), origin=origin, value=_at(source, origin), message=message)
+        draft.decide(("network",), origin=origin, value=value_at(source, origin), message=message)
     _add_zones_of_groups(draft, source, zones=zones)
     named_in = "availabilityZones" if "availabilityZones" in source else _GROUPS
     _replace_names(draft, origin=(named_in,))
@@ -54,16 +54,9 @@ def compose(draft: Draft, source: Mapping[str, Any]) -> None:
     draft.document.setdefault("storage", None)
 
 
-def _at(source: Mapping[str, Any], path: KeyPath) -> object:
-    *parents, last = map(str, path)
-    return _mapping(source, *parents).get(last)
-
-
 def _mapping(source: Mapping[str, Any], *path: str) -> Mapping[str, Any]:
     """Return a section of eksctl's file; an empty one if there is none."""
-    found: Any = source
-    for step in path:
-        found = found.get(step) if isinstance(found, Mapping) else None
+    found = value_at(source, path)
     return found if isinstance(found, Mapping) else {}
 
 

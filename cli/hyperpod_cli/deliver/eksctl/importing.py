@@ -14,7 +14,7 @@ from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, key_path
 from hyperpod_cdk.schema.yaml_file import YamlFile, read_yaml
 from hyperpod_cli.deliver.eksctl.composition import compose
-from hyperpod_cli.deliver.eksctl.reading import Draft, read
+from hyperpod_cli.deliver.eksctl.reading import Draft, read, value_at
 from hyperpod_cli.deliver.init.template import schema_comment
 from hyperpod_cli.deliver.new_file import refuse_existing, refused, report, write_new
 from hyperpod_cli.deliver.yaml_text import YamlText
@@ -75,7 +75,7 @@ def _cluster_config(file: YamlFile) -> Mapping[str, Any]:
         if document.get(key) != wanted:
             finding = Finding(path=(key,), value=document.get(key), message=f"must be {wanted}")
             raise OpsError(file.line(finding))
-    name = _at(document, ("metadata", "name"))
+    name = value_at(document, ("metadata", "name"))
     if not isinstance(name, str) or not name:
         message = "is missing: a ClusterConfig has the name of its cluster"
         raise OpsError(file.line(Finding(path=("metadata", "name"), value=name, message=message)))
@@ -103,7 +103,7 @@ def _valid(file: YamlFile, source: Mapping[str, Any]) -> Draft:
         draft.decide(
             place[:-1],
             origin=origin,
-            value=_at(source, origin),
+            value=value_at(source, origin),
             message=_why_left_out(refusal, place=place, is_carried=is_carried),
             severity=Severity.ERROR,
         )
@@ -153,20 +153,11 @@ def _removable(draft: Draft, path: KeyPath) -> KeyPath | None:
     return None
 
 
-def _at(source: object, path: KeyPath) -> object:
-    for step in path:
-        if isinstance(source, Mapping):
-            source = source.get(str(step))
-        elif isinstance(source, list) and isinstance(step, int):
-            source = source[step]
-    return source
-
-
 def _there(document: object, path: KeyPath) -> KeyPath:
     """Return the nearest place of a document to write a comment at."""
     found: KeyPath = ()
     for step in path:
-        inside = _at(document, found)
+        inside = value_at(document, found)
         is_there = step in inside if isinstance(inside, Mapping) else isinstance(inside, list)
         if not is_there:
             break

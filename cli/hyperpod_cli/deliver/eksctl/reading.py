@@ -19,6 +19,16 @@ _KINDS = ((".", "a mapping of keys to values"), (_ENTRY, "a list"))
 _Said = TypeVar("_Said")
 
 
+def value_at(source: object, path: KeyPath) -> object:
+    """Return what a document has at a place."""
+    for step in path:
+        if isinstance(source, Mapping):
+            source = source.get(str(step))
+        elif isinstance(source, list) and isinstance(step, int):
+            source = source[step]
+    return source
+
+
 @dataclass(kw_only=True, slots=True)
 class Draft:
     """A configuration in the making.
@@ -55,9 +65,7 @@ class Draft:
 
     def remove(self, path: KeyPath) -> None:
         """Take a value out; why others were taken out of it is then said of what it was in."""
-        parent: Any = self.document
-        for step in path[:-1]:
-            parent = parent[step]
+        parent: Any = value_at(self.document, path[:-1])
         del parent[path[-1]]
         self.origins = dict(_without(self.origins.items(), path))
         about = [said for at, said in self.decisions if at[: len(path)] == path]

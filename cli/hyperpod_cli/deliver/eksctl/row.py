@@ -1,7 +1,7 @@
 """What the table of eksctl's keys is made of, and how the row of a value is found."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ _ALTERNATIVES = re.compile(r"\{(.+)\}$")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Row:
-    """A key of eksctl's ClusterConfig, and what becomes of its value.
+    """A key of eksctl's ClusterConfig, and what becomes of its value; `rows` gives it its key.
 
     A row without `ours` and `says` is of a value with which eksctl makes what is always made here.
 
@@ -31,7 +31,7 @@ class Row:
             one alone.
     """
 
-    key: str
+    key: str = ""
     ours: str = ""
     says: str = ""
     case: str = ""
@@ -52,6 +52,21 @@ class Row:
             return None
         read = self.read(value)
         return None if read is UNREAD else (self, read)
+
+
+def rows(
+    table: Mapping[str, Row | str | Sequence[Row | str]], *, theirs: str = "", ours: str = ""
+) -> tuple[Row, ...]:
+    """Return the rows of a table of keys; a text is what is said of all values that are left.
+
+    `theirs` and `ours` are what the keys are below.
+    """
+    return tuple(
+        replace(row, key=theirs + key, ours=row.ours and ours + row.ours)
+        for key, found in table.items()
+        for each in ([found] if isinstance(found, Row | str) else found)
+        for row in [Row(says=each) if isinstance(each, str) else each]
+    )
 
 
 def constant(value: object) -> Callable[[Any], Any]:
