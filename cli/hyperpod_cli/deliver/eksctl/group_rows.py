@@ -59,7 +59,7 @@ def _raid0(text: Any) -> object:  # noqa: ANN401 - what comes from YAML
     return True if node == wanted else UNREAD
 
 
-_Table = Mapping[str, Row | str | Sequence[Row | str]]
+_Table = dict[str, Row | str | Sequence[Row | str]]
 
 _SIZE: _Table = {
     "name": Row(ours="name"),

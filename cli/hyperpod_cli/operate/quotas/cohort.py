@@ -3,6 +3,7 @@
 https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#cohort
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -47,6 +48,24 @@ class Team:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """A job of the list.
+
+    Attributes:
+        priority: The greater goes first.
+        submitted: When, in seconds.
+        seconds: How long it runs.
+    """
+
+    name: str
+    team: str
+    priority: int
+    requests: Requests
+    submitted: int
+    seconds: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Rules:
     """The quotas of a cluster.
 
@@ -79,6 +98,10 @@ class _Line:
         return max(0, self.used - self.kept)
 
 
+_NOTHING = _Line(nominal=0, kept=0, most=0)
+"""What a team has of a kind of which it has no quota."""
+
+
 class Cohort:
     """What the teams of a cohort use."""
 
@@ -88,44 +111,33 @@ class Cohort:
             team.name: {kind: _line(quota) for kind, quota in team.quotas.items()}
             for team in rules.teams
         }
-        self._lendable = dict(rules.pool)
+        self._lendable = Counter(rules.pool)
         for lines in self._lines.values():
             for kind, line in lines.items():
-                self._lendable[kind] = self._lendable.get(kind, 0) + line.nominal - line.kept
-        self._lent = dict.fromkeys(self._lendable, 0)
+                self._lendable[kind] += line.nominal - line.kept
+        self._lent = Counter[Kind]()
         self._shares: dict[str, Share] = {}
         # Shares are by resource, whatever its flavor.
-        self._lendable_resource: dict[str, int] = {}
+        self._lendable_resource = Counter[str]()
         for (_, resource), amount in self._lendable.items():
-            total = self._lendable_resource.get(resource, 0) + amount
-            self._lendable_resource[resource] = total
+            self._lendable_resource[resource] += amount
 
     def reach(self, team: str, kind: Kind) -> int:
         """Return the most that a team can use of a kind while no one else uses any."""
-        line = self._lines[team].get(kind)
-        if line is None:
-            return 0
+        line = self._lines[team].get(kind, _NOTHING)
         return min(line.kept + self._lendable[kind], line.most)
 
     def available(self, team: str, kind: Kind) -> int:
         """Return what a team may use of a kind besides what it uses."""
-        line = self._lines[team].get(kind)
-        if line is None:
-            return 0
+        line = self._lines[team].get(kind, _NOTHING)
         left = self._lendable[kind] - self._lent[kind]
         room = line.most - max(line.used, line.kept)
         return max(0, line.kept - line.used) + min(left, room)
 
     def fits(self, team: str, requests: Requests, *, borrows: bool = True) -> bool:
         """Tell whether a job of a team fits, or if it must not borrow, in its quota."""
-        for kind, amount in requests:
-            if amount > self.available(team, kind):
-                return False
-            if not borrows:
-                line = self._lines[team][kind]
-                if line.used + amount > line.nominal:
-                    return False
-        return True
+        is_there = all(amount <= self.available(team, kind) for kind, amount in requests)
+        return is_there and (borrows or self.is_within_quota(team, requests))
 
     def is_within_quota(self, team: str, requests: Requests = ()) -> bool:
         """Tell whether what a team uses is in its quota, with these requests, for their kinds."""
@@ -137,13 +149,11 @@ class Cohort:
 
     def nominal(self, team: str, kind: Kind) -> int:
         """Return a team's quota of a kind."""
-        line = self._lines[team].get(kind)
-        return 0 if line is None else line.nominal
+        return self._lines[team].get(kind, _NOTHING).nominal
 
     def used(self, team: str, kind: Kind) -> int:
         """Return what a team uses of a kind."""
-        line = self._lines[team].get(kind)
-        return 0 if line is None else line.used
+        return self._lines[team].get(kind, _NOTHING).used
 
     def borrows(self, team: str, kinds: Iterable[Kind]) -> bool:
         """Tell whether a team uses more than its quota of one of some kinds."""
@@ -170,16 +180,15 @@ class Cohort:
     def _share(self, team: str, change: Mapping[Kind, int]) -> Share:
         borrowed: dict[str, int] = {}
         for kind, line in self._lines[team].items():
-            over = line.used - line.nominal
-            if kind in change:
-                over += change[kind]
+            over = line.used - line.nominal + change.get(kind, 0)
             if over > 0:
                 borrowed[kind[1]] = borrowed.get(kind[1], 0) + over
         if not borrowed:
             return False, 0.0
-        ratio = 0.0
-        for resource, amount in borrowed.items():
-            ratio = max(ratio, amount / max(1, self._lendable_resource[resource]))
+        ratio = max(
+            amount / max(1, self._lendable_resource[resource])
+            for resource, amount in borrowed.items()
+        )
         weight = self._weights[team]
         # Who borrows with no weight is behind everybody else.
         return (False, ratio / weight) if weight else (True, ratio)

@@ -1,5 +1,6 @@
 """The quotas of a configuration as Kueue gets them from HyperPod's task governance."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -90,11 +91,10 @@ def governed(config: Config, *, name: str, region: str | None) -> Governed:
 
 
 def _nodes(config: Config, *, region: str | None) -> Iterator[Nodes]:
-    counts: dict[str, int] = {}
+    counts = Counter[str]()
     for group in config.cluster.instance_groups:
         # Of several types, HyperPod takes the first that has capacity.
-        first = group.possible_instance_types[0]
-        counts[first] = counts.get(first, 0) + group.instance_count
+        counts[group.possible_instance_types[0]] += group.instance_count
     for instance_type, count in counts.items():
         facts = instance_facts(instance_type)
         if facts is None:

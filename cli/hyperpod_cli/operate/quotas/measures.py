@@ -1,13 +1,14 @@
 """What quotas come to: waits, what is borrowed and done again, and what stands idle."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from hyperpod_cli.operate.quotas.cohort import Kind
+from hyperpod_cli.operate.quotas.cohort import Job, Kind
 from hyperpod_cli.operate.quotas.configured import Governed, Nodes
-from hyperpod_cli.operate.quotas.simulation import Job, Simulation
+from hyperpod_cli.operate.quotas.simulation import Simulation
 
 ALL, NO_TEAM = "all", "(in no quota)"
 _HOUR = 3600
@@ -95,11 +96,10 @@ def spans(jobs: Sequence[Job], simulation: Simulation) -> Iterator[Span]:
             waits_again = 0 if run.made_room_for is None else 1
             changes.append((run.end, run.job.team, kind, -amount, waits_again))
     changes.sort(key=lambda change: change[0])
-    used: dict[tuple[str, Kind], int] = {}
-    waiting: dict[Kind, int] = {}
+    used, waiting = Counter[tuple[str, Kind]](), Counter[Kind]()
     for index, (moment, team, kind, amount, waits) in enumerate(changes):
-        used[team, kind] = used.get((team, kind), 0) + amount
-        waiting[kind] = waiting.get(kind, 0) + waits
+        used[team, kind] += amount
+        waiting[kind] += waits
         later = changes[index + 1][0] if index + 1 < len(changes) else moment
         if later > moment:
             yield Span(start=moment, end=later, used=dict(used), waiting=dict(waiting))
@@ -183,11 +183,11 @@ def _division(span: Span, nodes: Nodes, quotas: Governed) -> Iterator[tuple[str,
 
 def _waits(simulation: Simulation) -> dict[int, tuple[Job, int]]:
     """Return how long each job waited in all, by the job's identity."""
-    ran: dict[int, int] = {}
+    ran = Counter[int]()
     waits: dict[int, tuple[Job, int]] = {}
     for run in simulation.runs:
         key = id(run.job)
-        ran[key] = ran.get(key, 0) + run.end - run.start
+        ran[key] += run.end - run.start
         if run.made_room_for is None:
             waits[key] = (run.job, run.end - run.job.submitted - ran[key])
     return waits

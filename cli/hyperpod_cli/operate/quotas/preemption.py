@@ -6,7 +6,7 @@ https://kueue.sigs.k8s.io/docs/concepts/preemption/
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hyperpod_cli.operate.quotas.cohort import Cohort, Kind, Requests, Share
+from hyperpod_cli.operate.quotas.cohort import Cohort, Job, Kind, Requests
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,43 +14,32 @@ class Held:
     """What a running job holds.
 
     Attributes:
-        priority: Its priority; the greater goes first.
         newness: Minus its number among all that began, so that the newest comes first.
-        job: Its number in the list of jobs.
+        number: Its number in the list of jobs.
     """
 
-    priority: int
+    job: Job
     newness: int
-    team: str
-    requests: Requests
-    job: int
+    number: int
 
     @property
     def order(self) -> tuple[int, int]:
         """Who goes first of those that make room: low priority, then what began last."""
-        return self.priority, self.newness
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Waiting:
-    """A job that waits and does not fit.
-
-    Attributes:
-        preempts_own: Whether jobs of its own team with lower priority make room for it.
-    """
-
-    team: str
-    requests: Requests
-    priority: int
-    preempts_own: bool
+        return self.job.priority, self.newness
 
 
 def targets(
-    cohort: Cohort, waiting: Waiting, *, running: Mapping[str, Sequence[Held]], fair_share: bool
+    cohort: Cohort,
+    waiting: Job,
+    *,
+    preempts_own: bool,
+    running: Mapping[str, Sequence[Held]],
+    fair_share: bool,
 ) -> list[Held]:
     """Return the jobs that make room for one that does not fit; none if they cannot.
 
-    What is used is the same afterwards. With `fair_share`, teams may be made to give back what is
+    What is used is the same afterwards. With `preempts_own`, jobs of its own team with lower
+    priority make room. With `fair_share`, teams may be made to give back what is
     more than their share.
     """
     team = waiting.team
@@ -60,7 +49,7 @@ def targets(
     ):
         return []
     short = {kind for kind, amount in waiting.requests if amount > cohort.available(team, kind)}
-    candidates = dict(_candidates(cohort, waiting, running=running, short=short))
+    candidates = dict(_candidates(cohort, waiting, preempts_own, running=running, short=short))
     trial = _Trial(cohort, waiting)
     own = candidates.get(team, [])
     if fair_share and candidates.keys() - {team}:
@@ -77,17 +66,22 @@ def targets(
 
 
 def _candidates(
-    cohort: Cohort, waiting: Waiting, *, running: Mapping[str, Sequence[Held]], short: set[Kind]
+    cohort: Cohort,
+    waiting: Job,
+    preempts_own: bool,
+    *,
+    running: Mapping[str, Sequence[Held]],
+    short: set[Kind],
 ) -> Iterator[tuple[str, list[Held]]]:
     """Yield who might make room, by team: what is borrowed, and the team's own lower priorities."""
     for name, group in running.items():
         is_own = name == waiting.team
-        if waiting.preempts_own if is_own else cohort.borrows(name, short):
+        if preempts_own if is_own else cohort.borrows(name, short):
             found = [
                 held
                 for held in group
-                if (not is_own or held.priority < waiting.priority)
-                and any(kind in short for kind, _ in held.requests)
+                if (not is_own or held.job.priority < waiting.priority)
+                and any(kind in short for kind, _ in held.job.requests)
             ]
             if found:
                 yield name, found
@@ -96,21 +90,23 @@ def _candidates(
 class _Trial:
     """Takes jobs away as a trial; what is counted is as before when the answer is there."""
 
-    def __init__(self, cohort: Cohort, waiting: Waiting) -> None:
+    def __init__(self, cohort: Cohort, waiting: Job) -> None:
         self.cohort, self.team, self.requests = cohort, waiting.team, waiting.requests
         self._taken: list[Held] = []
 
     def fits_without(self, held: Held, *, borrows: bool = True) -> bool:
         """Take a job away, and tell whether the one that waits fits now."""
-        self.cohort.remove(held.team, held.requests)
+        self.cohort.remove(held.job.team, held.job.requests)
         self._taken.append(held)
         return self.cohort.fits(self.team, self.requests, borrows=borrows)
 
     def until_it_fits(self, candidates: Iterable[Held], *, borrows: bool) -> list[Held]:
         """Return those that make room, taken in this order; none if it does not fit then."""
         for held in candidates:
-            is_other = held.team != self.team
-            if is_other and not self.cohort.borrows(held.team, (kind for kind, _ in held.requests)):
+            is_other = held.job.team != self.team
+            if is_other and not self.cohort.borrows(
+                held.job.team, (kind for kind, _ in held.job.requests)
+            ):
                 continue
             if self.fits_without(held, borrows=borrows):
                 return self.settled(borrows=borrows)
@@ -121,19 +117,19 @@ class _Trial:
         """Return those of them without which the job does not fit, the last first to stay."""
         needed = self._taken[-1:]
         for held in reversed(self._taken[:-1]):
-            self.cohort.add(held.team, held.requests)
+            self.cohort.add(held.job.team, held.job.requests)
             if not self.cohort.fits(self.team, self.requests, borrows=borrows):
-                self.cohort.remove(held.team, held.requests)
+                self.cohort.remove(held.job.team, held.job.requests)
                 needed.append(held)
         for held in needed:
-            self.cohort.add(held.team, held.requests)
+            self.cohort.add(held.job.team, held.job.requests)
         self._taken = []
         return needed
 
     def given_up(self) -> None:
         """Give back all that was taken."""
         for held in self._taken:
-            self.cohort.add(held.team, held.requests)
+            self.cohort.add(held.job.team, held.job.requests)
         self._taken = []
 
 
@@ -176,22 +172,18 @@ def _first_that_stays_ahead(trial: _Trial, group: Sequence[Held]) -> int | None:
     # Of jobs alike in size, one answer is enough.
     stays: dict[Requests, bool] = {}
     for index, held in enumerate(group):
-        if held.requests not in stays:
-            stays[held.requests] = mine <= trial.cohort.share(held.team, less=held.requests)
-        if stays[held.requests]:
+        if held.job.requests not in stays:
+            stays[held.job.requests] = mine <= trial.cohort.share(
+                held.job.team, less=held.job.requests
+            )
+        if stays[held.job.requests]:
             return index
     return None
 
 
 def _greatest(cohort: Cohort, team: str, groups: Mapping[str, Sequence[Held]]) -> str | None:
     """Return the team with the greatest share that has jobs left, and borrows or is the same."""
-    best: tuple[Share, str] | None = None
-    for name, group in groups.items():
-        if not group:
-            continue
-        share = cohort.share(name)
-        if name != team and not share[1]:
-            continue
-        if best is None or share > best[0]:
-            best = share, name
-    return None if best is None else best[1]
+    able = (
+        name for name, group in groups.items() if group and (name == team or cohort.share(name)[1])
+    )
+    return max(able, key=cohort.share, default=None)

@@ -5,28 +5,10 @@ from bisect import bisect_left, insort
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from hyperpod_cli.operate.quotas.cohort import Cohort, Requests, Rules, Team
-from hyperpod_cli.operate.quotas.preemption import Held, Waiting, targets
+from hyperpod_cli.operate.quotas.cohort import Cohort, Job, Requests, Rules
+from hyperpod_cli.operate.quotas.preemption import Held, targets
 
 _END, _SUBMISSION = 0, 1  # what ends at a time is seen before what is submitted then
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Job:
-    """A job of the list.
-
-    Attributes:
-        priority: The greater goes first.
-        submitted: When, in seconds.
-        seconds: How long it runs.
-    """
-
-    name: str
-    team: str
-    priority: int
-    requests: Requests
-    submitted: int
-    seconds: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,8 +70,7 @@ class _Queue:
     https://kueue.sigs.k8s.io/docs/concepts/cluster_queue/#queueing-strategy
     """
 
-    def __init__(self, team: Team) -> None:
-        self.team = team
+    def __init__(self) -> None:
         self._waiting: dict[_Shape, list[tuple[int, int]]] = {}
         # By size: the highest priority that was tried.
         self._tried: dict[Requests, int] = {}
@@ -101,14 +82,12 @@ class _Queue:
 
     def first(self) -> int | None:
         """Return the first that is not tried yet."""
-        best: tuple[int, int, int] | None = None
-        for shape, waiting in self._waiting.items():
-            priority, requests = shape
-            if priority > self._tried.get(requests, -1):
-                order = (-priority, *waiting[0])
-                if best is None or order < best:
-                    best = order
-        return None if best is None else best[2]
+        orders = (
+            (-priority, *waiting[0])
+            for (priority, requests), waiting in self._waiting.items()
+            if priority > self._tried.get(requests, -1)
+        )
+        return min(orders, default=(0, 0, None))[2]
 
     def remove(self, job: Job) -> None:
         """Remove the first of those that are like a job."""
@@ -129,7 +108,8 @@ class _Cluster:
         self, jobs: Sequence[Job], rules: Rules, cohort: Cohort, checkpoint: int | None
     ) -> None:
         self._jobs, self._rules, self._cohort, self._checkpoint = jobs, rules, cohort, checkpoint
-        self._queues = {team.name: _Queue(team) for team in rules.teams}
+        self._queues = {team.name: _Queue() for team in rules.teams}
+        self._preempt_own = {team.name for team in rules.teams if team.preempts_own}
         self._running: dict[str, list[Held]] = {team.name: [] for team in rules.teams}
         self._held: dict[int, tuple[Held, int]] = {}
         self._left = [job.seconds for job in jobs]
@@ -191,11 +171,11 @@ class _Cluster:
         https://kueue.sigs.k8s.io/docs/concepts/preemption/#clusterqueue-share-value
         """
         job = self._jobs[number]
-        behind: object
-        if self._rules.fair_share:
-            behind = self._cohort.share(job.team, more=job.requests)
-        else:
-            behind = not self._cohort.is_within_quota(job.team, job.requests)
+        behind: object = (
+            self._cohort.share(job.team, more=job.requests)
+            if self._rules.fair_share
+            else not self._cohort.is_within_quota(job.team, job.requests)
+        )
         return behind, -job.priority, job.submitted, number
 
     def _making_room(self, number: int, now: int) -> list[Held]:
@@ -203,27 +183,19 @@ class _Cluster:
         if self._made_room_at.get(number) == now:
             return []
         job = self._jobs[number]
-        waiting = Waiting(
-            team=job.team,
-            requests=job.requests,
-            priority=job.priority,
-            preempts_own=self._queues[job.team].team.preempts_own,
-        )
         return targets(
-            self._cohort, waiting, running=self._running, fair_share=self._rules.fair_share
+            self._cohort,
+            job,
+            preempts_own=job.team in self._preempt_own,
+            running=self._running,
+            fair_share=self._rules.fair_share,
         )
 
     def _start(self, number: int, now: int) -> None:
         job = self._jobs[number]
         self._queues[job.team].remove(job)
         self._begun += 1
-        held = Held(
-            priority=job.priority,
-            newness=-self._begun,
-            team=job.team,
-            requests=job.requests,
-            job=number,
-        )
+        held = Held(job=job, newness=-self._begun, number=number)
         self._cohort.add(job.team, job.requests)
         insort(self._running[job.team], held, key=lambda each: each.order)
         self._held[number] = (held, now)
@@ -232,21 +204,19 @@ class _Cluster:
     def _stop(self, number: int) -> int:
         """Count a job as running no more; return when it began."""
         held, start = self._held.pop(number)
-        self._cohort.remove(held.team, held.requests)
-        group = self._running[held.team]
+        self._cohort.remove(held.job.team, held.job.requests)
+        group = self._running[held.job.team]
         del group[bisect_left(group, held.order, key=lambda each: each.order)]
         return start
 
     def _interrupt(self, held: Held, now: int, *, made_room_for: Job) -> Run:
-        start = self._stop(held.job)
+        start = self._stop(held.number)
         kept = (now - start) // self._checkpoint * self._checkpoint if self._checkpoint else 0
-        self._left[held.job] -= kept
-        self._made_room_at[held.job] = now
-        job = self._jobs[held.job]
-        self._queues[job.team].add(held.job, job)
-        return Run(
-            job=job, start=start, end=now, lost=now - start - kept, made_room_for=made_room_for
-        )
+        self._left[held.number] -= kept
+        self._made_room_at[held.number] = now
+        self._queues[held.job.team].add(held.number, held.job)
+        lost = now - start - kept
+        return Run(job=held.job, start=start, end=now, lost=lost, made_room_for=made_room_for)
 
     def _try_all_again(self) -> None:
         for queue in self._queues.values():

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from hyperpod_cdk.facts.instance_types import instance_types
+from hyperpod_cli.operate.quotas.cohort import Job
 from hyperpod_cli.operate.quotas.configured import Governed, Nodes
-from hyperpod_cli.operate.quotas.simulation import Job
 from hyperpod_cli.terminal.errors import LinesError, OpsError
 
 _NEEDED = ("submitted", "team", "instance_type", "minutes")

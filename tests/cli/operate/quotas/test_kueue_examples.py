@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from hyperpod_cli.operate.quotas.cohort import Cohort, Quota, Rules, Team
-from hyperpod_cli.operate.quotas.simulation import Job, Run, simulate
+from hyperpod_cli.operate.quotas.cohort import Cohort, Job, Quota, Rules, Team
+from hyperpod_cli.operate.quotas.simulation import Run, simulate
 
 CPU, MEMORY = ("default-flavor", "cpu"), ("default-flavor", "memory")
 _HOUR = 3600

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperpod_cli.operate.quotas.cohort import Cohort, Kind, Quota, Rules, Team
-from hyperpod_cli.operate.quotas.simulation import Job, Run, Simulation, simulate
+from hyperpod_cli.operate.quotas.cohort import Cohort, Job, Kind, Quota, Rules, Team
+from hyperpod_cli.operate.quotas.simulation import Run, Simulation, simulate
 
 GPU, TRAINIUM = ("ml.p5.48xlarge", "accelerators"), ("ml.trn1.32xlarge", "accelerators")
 _LIMIT = st.none() | st.integers(0, 8)
