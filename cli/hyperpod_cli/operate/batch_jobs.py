@@ -15,8 +15,8 @@ from hyperpod_cdk.facts.instance_types import is_accelerated
 from hyperpod_cdk.facts.job_resources import GPU, job_resources
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cli.operate.job_options import Given
 from hyperpod_cli.operate.training.command import cost_of_nodes
-from hyperpod_cli.operate.training.request import Given
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.clusters import COMPUTE, CONTROLLER, LOGIN
 
@@ -28,33 +28,26 @@ _PARAMETER = re.compile(
     r"(?P<value>[^\s}\\]*)(?P<after>\}?(?: \\| #.*)?\n)",
     re.MULTILINE,
 )
-# Of options that a job which is submitted from here has.
-_OF_KUBERNETES = ("namespace", "team", "priority")
-_DEFAULTS: dict[str, object] = {
-    **dict.fromkeys(_OF_KUBERNETES),
-    "yes": False,
-    "dry_run": False,
-    "follow": True,
-    "every": 5,
-}
+# Options of a job that is submitted from here.
+_OF_KUBERNETES = ("namespace", "team", "priority", "yes", "dry_run", "follow", "every")
 _VALUE = re.compile(r"[\w.,:/@#%+=-]*")
 
 
-def run(given: Given, *, config: Path, region: str | None, **options: object) -> None:
+def run(given: Given) -> None:
     """Print a job that is filled in, and, next to it, where it runs and how to submit it.
 
     Its values are a job of `examples/slurm`, or a file. Options that mean nothing here are refused
     if they are not their defaults. The region is for the price.
     """
-    of_kubernetes = {key: getattr(given, key) for key in _OF_KUBERNETES}
-    for option, value in {**of_kubernetes, **options}.items():
-        if value != _DEFAULTS[option]:
+    for option in _OF_KUBERNETES:
+        value = getattr(given, option)
+        if value != getattr(Given, option):
             flag = f"{'--no' if value is False else '-'}-{option.replace('_', '-')}"
             raise OpsError(
                 f"{flag}: means nothing with Slurm, where train prints a job for you to submit; "
                 "leave it out"
             )
-    configured = load_config(config)
+    configured = load_config(given.config)
     text = _text(given)
     group = _group(given, config=configured)
     instance_type = next(filter(is_accelerated, group.possible_instance_types), None)
@@ -76,7 +69,7 @@ def run(given: Given, *, config: Path, region: str | None, **options: object) ->
         f"  nodes      {nodes} x {instance_type} of {group.name}, partition {values['partition']}",
         err=True,
     )
-    if region := region or configured.region:
+    if region := given.region or configured.region:
         cost = cost_of_nodes(group.name, nodes, instance_type, region=region)
         typer.echo(f"  its nodes  {cost}", err=True)
     if "#SBATCH" in text:
@@ -87,12 +80,12 @@ def run(given: Given, *, config: Path, region: str | None, **options: object) ->
         )
 
 
-def stop(name: str | None, *, config: Path, **_: object) -> None:
+def stop(given: Given) -> None:
     """Say where a job is stopped, and refuse: Slurm alone stops its jobs."""
-    shell = _shell(load_config(config))
+    shell = _shell(load_config(given.config))
     raise OpsError(
         f"--stop: Slurm's jobs are stopped on the cluster: `{shell}`, there "
-        f"`scancel --name={name or 'NAME'}`"
+        f"`scancel --name={given.name or 'NAME'}`"
     )
 
 

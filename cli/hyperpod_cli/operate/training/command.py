@@ -4,7 +4,6 @@ import shlex
 from collections.abc import Iterator
 from functools import partial
 from http import HTTPStatus
-from pathlib import Path
 
 import typer
 import yaml
@@ -17,12 +16,12 @@ from hyperpod_cdk.workloads.images import base_images
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate.clusters import Chosen, chosen_cluster
 from hyperpod_cli.operate.job_charts import Connect, Object, built_images, delete, found, submit
+from hyperpod_cli.operate.job_options import Given
 from hyperpod_cli.operate.orchestrators import eks_cluster_of
 from hyperpod_cli.operate.training.checks import check
 from hyperpod_cli.operate.training.following import follow as follow_job
 from hyperpod_cli.operate.training.request import (
     JOB_KINDS,
-    Given,
     JobRequest,
     claim_place,
     requested,
@@ -31,21 +30,12 @@ from hyperpod_cli.terminal.console import require_consent
 from hyperpod_cli.terminal.errors import INTERRUPTED, FailedError, OpsError
 
 
-def run(
-    given: Given,
-    *,
-    config: Path,
-    region: str | None,
-    yes: bool,
-    dry_run: bool,
-    follow: bool,
-    every: float,
-) -> None:
-    """Submit a job, and follow it. With `dry_run`, only print the values that were added.
+def run(given: Given) -> None:
+    """Submit a job, and follow it. With --dry-run, only print the values that were added.
 
     FailedError: it was followed, and has failed, or cannot be followed any more.
     """
-    chosen, configured = _chosen(config, region=region)
+    chosen, configured = _chosen(given)
     request = requested(
         given, config=configured, built_image=partial(_built_image, chosen, configured)
     )
@@ -54,11 +44,11 @@ def run(
     with connect() as api:
         notes = check(api, request, session=chosen.session, cluster=chosen.name, stop=stop)
     for line in (*_shown(request, region=chosen.session.region), *notes):
-        typer.echo(line, err=dry_run)
-    if dry_run:
+        typer.echo(line, err=given.dry_run)
+    if given.dry_run:
         typer.echo(yaml.safe_dump(dict(request.added)), nl=False)
         return
-    require_consent("Submit?", yes=yes, declined="Nothing was submitted.")
+    require_consent("Submit?", yes=given.yes, declined="Nothing was submitted.")
     with connect() as api:
         try:
             submit(api, request.objects)
@@ -71,18 +61,17 @@ def run(
                 "deploy"
             ) from None
     typer.echo(f"Submitted. To stop it: {stop}")
-    if follow:
-        _follow(connect, request, stop=stop, every=every)
+    if given.follow:
+        _follow(connect, request, stop=stop, every=given.every)
 
 
-def stop(
-    name: str | None, *, namespace: str | None, config: Path, region: str | None, yes: bool
-) -> None:
+def stop(given: Given) -> None:
     """Delete a job with its pods and its etcd; by default in the namespace of the first claim."""
+    name = given.name
     if name is None:
         raise OpsError("--name: is missing; name the job to stop")
-    chosen, configured = _chosen(config, region=region)
-    where = namespace or claim_place(configured)[0]
+    chosen, configured = _chosen(given)
+    where = given.namespace_of_job or claim_place(configured)[0]
     metadata = {"name": name, "namespace": where}
     server = {"name": f"{name}-etcd", "namespace": where}
     jobs: list[Object] = [
@@ -93,7 +82,9 @@ def stop(
         {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": server},
         {"apiVersion": "v1", "kind": "Service", "metadata": server},
     ]
-    require_consent(f"Stop the job {name} in the namespace {where}? Checkpoints stay.", yes=yes)
+    require_consent(
+        f"Stop the job {name} in the namespace {where}? Checkpoints stay.", yes=given.yes
+    )
     with _connect(chosen, configured)() as api:
         deleted = delete(
             api, [*jobs, *(each for each in servers if _is_of(found(api, each), name))]
@@ -113,8 +104,8 @@ def _is_of(item: Object | None, job: str) -> bool:
     return labels.get("app.kubernetes.io/instance") == job
 
 
-def _chosen(config: Path, *, region: str | None) -> tuple[Chosen, Config]:
-    chosen = chosen_cluster(config, cluster=None, region=region)
+def _chosen(given: Given) -> tuple[Chosen, Config]:
+    chosen = chosen_cluster(given.config, cluster=None, region=given.region)
     assert chosen.config is not None  # noqa: S101 - no cluster is named instead
     return chosen, chosen.config
 

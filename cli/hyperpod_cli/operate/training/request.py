@@ -19,6 +19,7 @@ from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cdk.storage.claim_section import READ_ONLY
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.operate.job_charts import Object, rendered
+from hyperpod_cli.operate.job_options import Given
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.governance import namespace_of, priority_of, queue_of
 
@@ -57,38 +58,6 @@ JOB_KINDS: Mapping[str, JobKind] = {
         name_label="HPJob",
     ),
 }
-
-
-@dataclass(frozen=True, kw_only=True)
-class Given:
-    """What the user gives.
-
-    Attributes:
-        files: Files of values, or names of those that the chart has.
-        settings: `KEY=VALUE`, as `helm --set` takes them.
-        name: Name of the job. Default: that of the values, else of their file.
-        namespace: Its namespace. Default: that of the configuration's first claim.
-        image: Its image. Default: that of the values, else of the deployment.
-        nodes: How many. Default: that of the values, else all of the group.
-        group: Its instance group. Default: one that has the instance type of the values.
-        team: The team of task governance whose namespace and queue it goes to. Default: none.
-        priority: One of `governance.priority_classes`. Default: `training`, if there is one.
-    """
-
-    files: Sequence[str]
-    settings: Sequence[str] = ()
-    name: str | None = None
-    namespace: str | None = None
-    image: str | None = None
-    nodes: int | None = None
-    group: str | None = None
-    team: str | None = None
-    priority: str | None = None
-
-    @property
-    def namespace_of_job(self) -> str | None:
-        """The namespace that is given, or the team's."""
-        return namespace_of(self.team) if self.team is not None else self.namespace
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,6 +17,7 @@ from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate import job_charts
 from hyperpod_cli.operate.clusters import Chosen
 from hyperpod_cli.operate.job_charts import built_images
+from hyperpod_cli.operate.job_options import CHECKS, Options
 from hyperpod_cli.operate.orchestrators import orchestrator_of
 from hyperpod_cli.operate.validation import fabric
 from hyperpod_cli.operate.validation.bisection import Nodes
@@ -33,7 +34,7 @@ from hyperpod_cli.operate.validation.findings import (
 )
 from hyperpod_cli.operate.validation.parsing import node_findings
 from hyperpod_cli.operate.validation.recorded import FOLDER, Measurement, Recorded, recorded
-from hyperpod_cli.operate.validation.request import CHECKS, Options, refuse_what_cannot_work
+from hyperpod_cli.operate.validation.request import refuse_what_cannot_work
 from hyperpod_cli.operate.validation.targets import TestedNode, accelerated_groups, targets
 from hyperpod_cli.operate.validation.work import JOB, MPI_JOB, MPI_ROLE, JobOutcome, Runner, Work
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file

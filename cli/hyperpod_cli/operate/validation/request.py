@@ -1,42 +1,16 @@
-"""What is asked for, and refusals of what would hang or fail later."""
+"""Refusals of what would hang or fail later."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from kubernetes.client import ApiClient, CoreV1Api
 
 from hyperpod_cdk.facts.job_resources import GPU
 from hyperpod_cli.operate import job_charts
+from hyperpod_cli.operate.job_options import Options
 from hyperpod_cli.operate.validation.targets import TestedNode
 from hyperpod_cli.terminal.errors import OpsError
 
-CHECKS = ("node", "fabric", "storage", "rendezvous")
 _MPI = ("kubeflow.org/v2beta1", "MPIJob")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Options:
-    """What is checked, and how.
-
-    Attributes:
-        image: Image of the jobs. Default: the chart's, and the deployment's training image for what
-            takes PyTorch, fio or Neuron's tools.
-        include_busy: Whether to wait for nodes on which pods use accelerators.
-        timeout_minutes: When a job is given up.
-    """
-
-    group: str | None = None
-    checks: Sequence[str] = CHECKS
-    namespace: str = "default"
-    claim: str = "fsx-claim"
-    image: str | None = None
-    include_busy: bool = False
-    timeout_minutes: int = 30
-    fresh: bool = False
-    json: Path | None = None
-    junit: Path | None = None
-    every_seconds: float = 5.0
 
 
 def refuse_what_cannot_work(api: ApiClient, nodes: Sequence[TestedNode], options: Options) -> None:

@@ -8,7 +8,8 @@ import yaml
 
 from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk import Config
-from hyperpod_cli.operate.training.request import Given, JobRequest, requested
+from hyperpod_cli.operate.job_options import Given
+from hyperpod_cli.operate.training.request import JobRequest, requested
 from tests.conftest import Configure
 from tests.support.kubernetes_api import CHART, pod
 
@@ -25,7 +26,7 @@ def config(configure: Configure) -> Config:
 
 
 def given(*files: str, **options: Any) -> Given:
-    return Given(files=files or ("llama2-7b-p4d",), **{"name": "llama", **options})
+    return Given(files=[*files] or ["llama2-7b-p4d"], **{"name": "llama", **options})
 
 
 def asked(config: Config, *files: str, **options: Any) -> JobRequest:
