@@ -2,20 +2,25 @@
 
 import hashlib
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
+import typer
 import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.deliver.charts.pins import NOT_RECORDED, Dependency, Pins
 from hyperpod_cli.helm.helm import ChartError, CommandError, Helm
 from hyperpod_shared.archives import Room, chart_members
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Requirement:
+class _Read(BaseModel):
+    model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True, extra="ignore")
+
+
+class Requirement(_Read):
     """One entry of `dependencies` in Chart.yaml.
 
     It is switched on by its condition, paths of values with commas between them. With a repository
@@ -23,7 +28,7 @@ class Requirement:
     """
 
     name: str
-    version: str
+    version: str = ""
     repository: str = ""
     alias: str = ""
     condition: str = ""
@@ -39,14 +44,15 @@ class Requirement:
         return "://" in self.repository and not self.repository.startswith("file://")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ChartFile:
+class ChartFile(_Read):
     """What Chart.yaml says."""
 
     name: str
     version: str
-    app_version: str = ""
-    requirements: list[Requirement] = field(default_factory=list)
+    app_version: str = Field("", alias="appVersion")
+    requirements: Annotated[
+        list[Requirement], Field(alias="dependencies"), BeforeValidator(lambda found: found or [])
+    ] = []
 
 
 def same_version(one: str, other: str) -> bool:
@@ -77,25 +83,9 @@ def _is_chart_file(name: str) -> bool:
 
 def _parse(text: str, *, where: str) -> ChartFile:
     try:
-        content: dict[str, Any] = yaml.safe_load(text)
-        return ChartFile(
-            name=content["name"],
-            version=str(content["version"]),
-            app_version=str(content.get("appVersion", "")),
-            requirements=[_requirement(entry) for entry in content.get("dependencies") or []],
-        )
-    except (yaml.YAMLError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ChartError(f"{where} is not a valid Chart.yaml: {error!r}") from error
-
-
-def _requirement(entry: dict[str, Any]) -> Requirement:
-    return Requirement(
-        name=entry["name"],
-        version=str(entry.get("version", "")),
-        repository=entry.get("repository", ""),
-        alias=entry.get("alias", ""),
-        condition=entry.get("condition", ""),
-    )
+        return ChartFile.model_validate(yaml.safe_load(text))
+    except (yaml.YAMLError, ValidationError, RecursionError) as error:
+        raise ChartError(f"{where} is not a valid Chart.yaml: {one_line(error)}") from error
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,12 +104,7 @@ def sha256_of(file: Path) -> str:
 
 
 def collect_archives(
-    dependencies: list[Dependency],
-    *,
-    folder: Path | None,
-    helm: Helm,
-    workspace: Path,
-    report: Callable[[str], None],
+    dependencies: list[Dependency], *, folder: Path | None, helm: Helm, workspace: Path
 ) -> list[Archive]:
     """Find each dependency's archive in the folder, or else download it.
 
@@ -128,7 +113,7 @@ def collect_archives(
     collected = []
     for index, dependency in enumerate(dependencies):
         source = str(folder) if folder else dependency.repository
-        report(f"  {dependency.label} from {source}")
+        typer.echo(f"  {dependency.label} from {source}")
         if folder is not None:
             file = _find(dependency, folder=folder)
         else:
@@ -205,14 +190,13 @@ def drop_stale_archives(chart: Path) -> list[str]:
 
 def check_requirements(chart: Path, *, pins: Pins) -> None:
     """Compare what the charts require from elsewhere with the pins."""
-    top = read_chart_directory(chart)
     pinned = {dependency.name for dependency in pins.dependencies if dependency.parent is None}
-    both = sorted(pinned & set(pins.left_out))
+    left_out = set(pins.left_out)
+    both = sorted(pinned & left_out)
     if both:
         raise ChartError(f"{both[0]} is in both `dependencies` and `left_out` of the pin file")
-    for requirement in top.requirements:
-        known = pinned | set(pins.left_out)
-        if requirement.is_remote and requirement.name not in known:
+    for requirement in read_chart_directory(chart).requirements:
+        if requirement.is_remote and requirement.name not in pinned | left_out:
             raise ChartError(
                 f"the chart requires {requirement.name} {requirement.version} from "
                 f"{requirement.repository}, which the pin file does not list: add it to "
@@ -244,8 +228,8 @@ def leave_out(chart: Path, *, names: list[str]) -> None:
 def required_version(dependency: Dependency, *, chart: Path) -> str | None:
     """Return the version of a dependency that the chart, or its parent in it, requires, if any."""
     owner = read_chart_directory(_home(dependency, chart=chart))
-    wanted = [entry.version for entry in owner.requirements if entry.name == dependency.name]
-    return wanted[0] if wanted else None
+    wanted = (entry.version for entry in owner.requirements if entry.name == dependency.name)
+    return next(wanted, None)
 
 
 def subcharts(chart: Path) -> dict[str, Path]:

@@ -2,15 +2,15 @@
 
 import json
 import os
-import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import boto3
+import typer
 
 from hyperpod_cdk import Config, load_config, load_file
 from hyperpod_cdk.helm.chart import HyperPodChartError, read_hyperpod_chart
@@ -32,54 +32,6 @@ from hyperpod_cli.helm.helm import ChartError, CommandError, Helm, helm_binary
 from hyperpod_stacks.packaged_chart import own_chart
 
 DIFF_NAME = "upstream.diff"
-
-Report = Callable[[str], None]
-
-
-def check(
-    settings: Settings,
-    *,
-    config: Config,
-    helm: Helm,
-    workspace: Path,
-    output: Path,
-    report: Report,
-) -> None:
-    """Report newer versions upstream, and write what the newest commit would change to a diff.
-
-    A chart repository that cannot be reached is reported and skipped.
-    """
-    if config.control_plane is None:
-        raise ChartError(
-            f"cluster.orchestrator: {config.cluster.orchestrator!r} installs no chart: give a "
-            "configuration with eks (CONFIG=...)"
-        )
-    if config.helm.chart is not None:
-        raise ChartError(
-            f"helm.chart names {config.helm.chart}, so the official chart is not installed: give "
-            "a configuration without helm.chart (CONFIG=...)"
-        )
-    packaged_region = _packaged_region(settings, output=output)
-    region = config.region or packaged_region
-    _report_versions(settings, helm=helm, report=report)
-    source = settings.pins.chart
-    newest = newest_commit(source, workspace=workspace)
-    if newest == source.git_commit:
-        report(f"chart: {source.git_commit} is the newest commit")
-        return
-    report(f"chart: pinned {source.git_commit}, newest {newest}")
-    candidate = _candidate(settings, commit=newest, workspace=workspace)
-    made = package(candidate, helm=helm, workspace=workspace / "newest", report=report)
-    now, then = (
-        _installed(chart, config=config, region=region, helm=helm)
-        for chart in (output / ARCHIVE_NAME, made.file)
-    )
-    summary, difference = compare_manifests(now, then)
-    for line in summary:
-        report(line)
-    diff = output / DIFF_NAME
-    diff.write_text(difference)
-    report(f"diff of the rendered manifests: {diff}")
 
 
 def _installed(chart: Path, *, config: Config, region: str, helm: Helm) -> str:
@@ -108,18 +60,18 @@ def _packaged_region(settings: Settings, *, output: Path) -> str:
     return str(content["rendered"]["region"])
 
 
-def _report_versions(settings: Settings, *, helm: Helm, report: Report) -> None:
+def _report_versions(settings: Settings, *, helm: Helm) -> None:
     if settings.archives is not None:
-        report("dependencies: not looked up, CHART_ARCHIVES is set")
+        typer.echo("dependencies: not looked up, CHART_ARCHIVES is set")
         return
     for entry in settings.pins.dependencies:
         try:
             newest = helm.newest_version(name=entry.name, repository=entry.repository)
         except CommandError as error:
-            report(f"{entry.name}: pinned {entry.version}, {entry.repository} not reached: {error}")
-            continue
-        verdict = "the newest" if same_version(newest, entry.version) else f"newest {newest}"
-        report(f"{entry.name}: pinned {entry.version}, {verdict}")
+            verdict = f"{entry.repository} not reached: {error}"
+        else:
+            verdict = "the newest" if same_version(newest, entry.version) else f"newest {newest}"
+        typer.echo(f"{entry.name}: pinned {entry.version}, {verdict}")
 
 
 def _candidate(settings: Settings, *, commit: str, workspace: Path) -> Settings:
@@ -146,7 +98,7 @@ def package_if_needed(config_path: Path, *, pins: Path = PINS, output: Path = OU
     if all(own_chart(config) is not None for config in needing):
         return
     if loaded.pipeline is not None and loaded.pipeline.chart is not None:
-        fetch(loaded.pipeline.chart, session=boto3.Session(), output=output, report=_report)
+        fetch(loaded.pipeline.chart, session=boto3.Session(), output=output)
     elif not _is_up_to_date(pins, output):
         package_chart(pins=pins, output=output)
 
@@ -154,20 +106,61 @@ def package_if_needed(config_path: Path, *, pins: Path = PINS, output: Path = OU
 def package_chart(*, pins: Path, output: Path) -> None:
     """Package the official chart at its pinned commit."""
     with _tools(pins) as (settings, helm, workspace):
-        _package(settings, helm=helm, workspace=workspace, output=output)
+        started = time.monotonic()
+        made = package(settings, helm=helm, workspace=workspace / "package")
+        if settings.digests == "record":
+            found = {
+                (each.dependency.name, each.dependency.parent): each.sha256
+                for each in made.archives
+            }
+            for change in record_digests(settings.pin_file, digests=found):
+                typer.echo(f"recorded in {settings.pin_file}: {change}")
+        archive = publish(made, output=output)
+        rendered = made.provenance["rendered"]
+        typer.echo(
+            f"{archive}: {archive.stat().st_size / 1e6:.1f} MB, {len(rendered['objects'])} "
+            f"objects, {len(rendered['images'])} images, {time.monotonic() - started:.1f} s"
+        )
 
 
 def check_charts(config_path: Path, *, pins: Path, output: Path) -> None:
-    """Report newer charts, and what they would change of what a configuration installs."""
+    """Report newer charts, and write what the newest commit would change of a configuration's.
+
+    A chart repository that cannot be reached is reported and skipped.
+    """
     with _tools(pins) as (settings, helm, workspace):
-        check(
-            settings,
-            config=load_config(config_path),
-            helm=helm,
-            workspace=workspace,
-            output=output,
-            report=_report,
+        config = load_config(config_path)
+        if config.control_plane is None:
+            raise ChartError(
+                f"cluster.orchestrator: {config.cluster.orchestrator!r} installs no chart: give a "
+                "configuration with eks (CONFIG=...)"
+            )
+        if config.helm.chart is not None:
+            raise ChartError(
+                f"helm.chart names {config.helm.chart}, so the official chart is not installed: "
+                "give a configuration without helm.chart (CONFIG=...)"
+            )
+        packaged_region = _packaged_region(settings, output=output)
+        region = config.region or packaged_region
+        _report_versions(settings, helm=helm)
+        source = settings.pins.chart
+        newest = newest_commit(source, workspace=workspace)
+        if newest == source.git_commit:
+            typer.echo(f"chart: {source.git_commit} is the newest commit")
+            return
+        typer.echo(f"chart: pinned {source.git_commit}, newest {newest}")
+        candidate = _candidate(settings, commit=newest, workspace=workspace)
+        made = package(candidate, helm=helm, workspace=workspace / "newest")
+        now, then = (
+            _installed(chart, config=config, region=region, helm=helm)
+            for chart in (output / ARCHIVE_NAME, made.file)
         )
+        summary, difference = compare_manifests(now, then)
+        for line in summary:
+            typer.echo(line)
+        diff = output / DIFF_NAME
+        diff.write_text(difference)
+        typer.echo(f"diff of the rendered manifests: {diff}")
 
 
 @contextmanager
@@ -192,25 +185,3 @@ def _is_up_to_date(pins: Path, output: Path) -> bool:
     return archive.is_file() and all(
         archive.stat().st_mtime >= source.stat().st_mtime for source in sources if source.exists()
     )
-
-
-def _package(settings: Settings, *, helm: Helm, workspace: Path, output: Path) -> None:
-    started = time.monotonic()
-    made = package(settings, helm=helm, workspace=workspace / "package", report=_report)
-    if settings.digests == "record":
-        found = {
-            (item.dependency.name, item.dependency.parent): item.sha256 for item in made.archives
-        }
-        for change in record_digests(settings.pin_file, digests=found):
-            _report(f"recorded in {settings.pin_file}: {change}")
-    archive = publish(made, output=output)
-    rendered = made.provenance["rendered"]
-    _report(
-        f"{archive}: {archive.stat().st_size / 1e6:.1f} MB, {len(rendered['objects'])} objects, "
-        f"{len(rendered['images'])} images, {time.monotonic() - started:.1f} s"
-    )
-
-
-def _report(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()

@@ -8,12 +8,12 @@ import shutil
 import struct
 import tarfile
 import zlib
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import boto3
+import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk.pipeline.section import ChartArchiveConfig
@@ -89,32 +89,26 @@ class Package:
     provenance: dict[str, Any]
 
 
-def package(
-    settings: Settings, *, helm: Helm, workspace: Path, report: Callable[[str], None]
-) -> Package:
+def package(settings: Settings, *, helm: Helm, workspace: Path) -> Package:
     """Package the official chart in a workspace, a folder that is not there yet."""
     workspace.mkdir()
     source = settings.pins.chart
-    report(f"[1/4] chart {source.path} of {source.shown_url} at {source.git_commit}")
+    typer.echo(f"[1/4] chart {source.path} of {source.shown_url} at {source.git_commit}")
     chart = check_out_chart(source=source, workspace=workspace)
     original = read_chart_directory(chart)
     dropped = drop_stale_archives(chart)
     check_requirements(chart, pins=settings.pins)
 
-    report("[2/4] dependencies")
+    typer.echo("[2/4] dependencies")
     archives = collect_archives(
-        settings.pins.dependencies,
-        folder=settings.archives,
-        helm=helm,
-        workspace=workspace,
-        report=report,
+        settings.pins.dependencies, folder=settings.archives, helm=helm, workspace=workspace
     )
     if settings.digests == "check":
         check_digests(archives, pin_file=settings.pin_file)
     place_archives(chart, archives=archives)
     leave_out(chart, names=settings.pins.left_out)
 
-    report("[3/4] packing")
+    typer.echo("[3/4] packing")
     tree = _complete_tree(chart, helm=helm, workspace=workspace)
     left_out = [entry for entry in original.requirements if entry.name in settings.pins.left_out]
     absent = absent_charts(tree, left_out=left_out)
@@ -124,16 +118,15 @@ def package(
     file = workspace / f"{original.name}.tgz"
     file.write_bytes(pack(tree))
 
-    report("[4/4] rendering")
+    typer.echo("[4/4] rendering")
     objects = parse_objects(_render(file, helm=helm, region=regions[0]))
     provenance = {
-        "chart": {
-            "name": original.name,
-            "version": original.version,
-            "app_version": original.app_version,
-        },
+        "chart": original.model_dump(exclude={"requirements"}),
         "source": {**source.model_dump(), "git_url": source.shown_url},
-        "dependencies": [_archive_entry(archive) for archive in archives],
+        "dependencies": [
+            archive.dependency.model_dump(exclude={"sha256"}) | {"sha256": archive.sha256}
+            for archive in archives
+        ],
         "left_out": settings.pins.left_out,
         "absent": [asdict(entry) for entry in absent],
         "dropped": dropped,
@@ -171,17 +164,6 @@ def _render(file: Path, *, helm: Helm, region: str) -> str:
         ) from error
 
 
-def _archive_entry(archive: Archive) -> dict[str, str | None]:
-    entry = archive.dependency
-    return {
-        "name": entry.name,
-        "version": entry.version,
-        "repository": entry.repository,
-        "parent": entry.parent,
-        "sha256": archive.sha256,
-    }
-
-
 # The name does not carry the chart's version: upstream never raises it.
 ARCHIVE_NAME = "hyperpod-helm-chart.tgz"
 PROVENANCE_NAME = "hyperpod-helm-chart.provenance.json"
@@ -205,13 +187,7 @@ def publish(package: Package, *, output: Path) -> Path:
     return archive
 
 
-def fetch(
-    chart: ChartArchiveConfig,
-    *,
-    session: boto3.Session,
-    output: Path,
-    report: Callable[[str], None],
-) -> None:
+def fetch(chart: ChartArchiveConfig, *, session: boto3.Session, output: Path) -> None:
     """Write the archive into a folder, unless it is there."""
     archive, place = output / ARCHIVE_NAME, f"s3://{chart.bucket}/{chart.key}"
     if archive.is_file() and sha256_of(archive) == chart.sha256:
@@ -228,4 +204,4 @@ def fetch(
             "the pinned file, or pin this one"
         )
     replace_file(archive, content, mode=PUBLIC)
-    report(f"{archive}: from {place}, {len(content) / 1e6:.1f} MB")
+    typer.echo(f"{archive}: from {place}, {len(content) / 1e6:.1f} MB")

@@ -1,7 +1,7 @@
 """All parameters of the templates of a configuration, and the values that each may take."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
@@ -11,13 +11,11 @@ from pydantic import ValidationError
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.config.config import SAGEMAKER
-from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.facts.instance_types import default_threads_per_core, instance_types
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.schema.arns import BUCKET_NAME, TRAINING_PLAN_ARN
 from hyperpod_cdk.schema.errors import KeyPath, Severity
 from hyperpod_cdk.schema.section import Section
-from hyperpod_cdk.storage.section import StorageConfig
 from hyperpod_cli.deliver.templates.parameter import Parameter, definition
 from hyperpod_cli.deliver.templates.zones import zone_parameters
 
@@ -152,13 +150,8 @@ def _kubernetes(config: Config) -> Iterator[Parameter]:
     if plane is None:
         return
     told = "Kubernetes version; a running control plane goes up one at a time."
-    yield Parameter(
-        name="KubernetesVersion",
-        label="Kubernetes version",
-        group=_KUBERNETES,
-        definition=definition(EksConfig, "version", default=plane.version, Description=told),
-        paths=(("eks", "version"),),
-    )
+    names = ("version", "KubernetesVersion", "Kubernetes version")
+    yield _of_key(plane, *names, path=("eks",), group=_KUBERNETES, Description=told)
     key = ("secrets_kms_key_arn", "SecretsKmsKeyArn", "KMS key of Kubernetes secrets")
     for each in _existing(plane, key, path=("eks",), group=_KUBERNETES):
         yield replace(each, is_fixed=True)
@@ -170,27 +163,13 @@ def _storage(config: Config, *, variants: Variants) -> Iterator[Parameter]:
     storage = config.storage
     if storage is None or storage.is_tiered or storage.file_system_id is not None:
         return
-    size: KeyPath = ("storage", "capacity_gib")
-    sizes = variants.accepted(size, range(_STEP_GIB, _MOST_GIB + 1, _STEP_GIB))
-    own = storage.capacity_gib
-    allowed = sorted({*sizes, own})
-    yield Parameter(
-        name="StorageCapacityGiB",
-        label="Size in GiB",
-        group=_FILES,
-        definition=definition(StorageConfig, "capacity_gib", default=own, allowed=allowed),
-        paths=(size,),
-    )
-    if storage.efa_enabled:
-        return  # its sizes are those of its throughput
-    key = "throughput_mbps_per_tib"
-    yield Parameter(
-        name="StorageThroughput",
-        label="Throughput in MB/s for each TiB",
-        group=_FILES,
-        definition=definition(StorageConfig, key, default=storage.throughput_mbps_per_tib),
-        paths=(("storage", key),),
-    )
+    path, size = ("storage",), ("capacity_gib", "StorageCapacityGiB", "Size in GiB")
+    sizes = variants.accepted((*path, size[0]), range(_STEP_GIB, _MOST_GIB + 1, _STEP_GIB))
+    allowed = {*sizes, storage.capacity_gib}
+    yield _of_key(storage, *size, path=path, group=_FILES, allowed=allowed)
+    if not storage.efa_enabled:  # its sizes are those of its throughput
+        names = ("throughput_mbps_per_tib", "StorageThroughput", "Throughput in MB/s for each TiB")
+        yield _of_key(storage, *names, path=path, group=_FILES)
 
 
 def _groups(config: Config, *, variants: Variants) -> Iterator[Parameter]:
@@ -236,31 +215,16 @@ def _group(
             ),
             paths=((*path, *place),),
         )
-    count = definition(type(group), "instance_count", default=group.instance_count)
-    most = variants.most(
-        (*path, "instance_count"), least=group.instance_count, most=count["MaxValue"]
-    )
-    least = getattr(group, "min_instance_count", None) or count["MinValue"]
-    yield Parameter(
-        name=f"{prefix}InstanceCount",
-        label="Number of instances",
-        group=heading,
-        definition={**count, "MinValue": least, "MaxValue": most},
-        paths=((*path, "instance_count"),),
-    )
+    key = ("instance_count", f"{prefix}InstanceCount", "Number of instances")
+    count = _of_key(group, *key, path=path, group=heading)
+    (place,), limits = count.paths, count.definition
+    most = variants.most(place, least=group.instance_count, most=limits["MaxValue"])
+    least = getattr(group, "min_instance_count", None) or limits["MinValue"]
+    yield replace(count, definition={**limits, "MinValue": least, "MaxValue": most})
     if group.volume_size_gib is not None:
-        yield Parameter(
-            name=f"{prefix}VolumeSizeGiB",
-            label="EBS volume in GiB",
-            group=heading,
-            definition=definition(
-                type(group),
-                "volume_size_gib",
-                default=group.volume_size_gib,
-                Description="Size of the EBS volume of each instance, at /opt/sagemaker.",
-            ),
-            paths=((*path, "volume_size_gib"),),
-        )
+        told = "Size of the EBS volume of each instance, at /opt/sagemaker."
+        key = ("volume_size_gib", f"{prefix}VolumeSizeGiB", "EBS volume in GiB")
+        yield _of_key(group, *key, path=path, group=heading, Description=told)
     # CloudFormation makes no ARN of a text that may be one already.
     plan = {
         "AllowedPattern": TRAINING_PLAN_ARN,
@@ -279,6 +243,23 @@ def _group(
             described = each.definition["Description"]
             found = {"Type": f"AWS::EC2::{kind}::Id", "Description": described}
             yield replace(each, definition=found)
+
+
+def _of_key(
+    section: Section,
+    key: str,
+    name: str,
+    label: str,
+    *,
+    group: str,
+    path: KeyPath,
+    allowed: Collection[Any] = (),
+    **changes: str,
+) -> Parameter:
+    """Return the parameter of a key, whose value is the default."""
+    default = getattr(section, key)
+    defined = definition(type(section), key, default=default, allowed=allowed, **changes)
+    return Parameter(name=name, label=label, group=group, definition=defined, paths=((*path, key),))
 
 
 def _existing(

@@ -5,6 +5,7 @@ import io
 import os
 import shutil
 import tarfile
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, cast
 
@@ -184,9 +185,9 @@ class Session:
 
 def fetched(session: Session, output: Path, *, sha256: str = DIGEST) -> list[str]:
     chart = ChartArchiveConfig(bucket="charts", key="hyperpod.tgz", sha256=sha256)
-    said: list[str] = []
-    fetch(chart, session=cast("boto3.Session", session), output=output, report=said.append)
-    return said
+    with redirect_stdout(io.StringIO()) as said:
+        fetch(chart, session=cast("boto3.Session", session), output=output)
+    return said.getvalue().splitlines()
 
 
 def test_it_is_written_where_the_app_looks_for_it(tmp_path: Path) -> None:
