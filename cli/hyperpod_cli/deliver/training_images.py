@@ -7,16 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from botocore.exceptions import ClientError
+
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.deep_learning_containers import registry_of
 from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.workloads.images import TrainingImage, base_images, image_output, training_image
-from hyperpod_cli.aws.session import AwsSession, answer_of
+from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.deliver.images import ecr_credentials
+from hyperpod_cli.operate.logs import log_pages
 from hyperpod_cli.terminal.errors import FailedError, OpsError
 from hyperpod_cli.terminal.options import make_command
+from hyperpod_shared.aws_errors import is_not_found
 from hyperpod_stacks.table import stack_name
 
 _DOCKER = "docker"
@@ -125,19 +129,15 @@ def _say_new_lines(logs: Any, log: Mapping[str, str], *, token: str | None, say:
     """Say what came since the token; return the next one."""
     if "groupName" not in log or "streamName" not in log:
         return token
-    asked = {"logGroupName": log["groupName"], "logStreamName": log["streamName"]}
-    while True:
-        further = {"nextToken": token} if token else {}
-        page = answer_of(logs.get_log_events, **asked, startFromHead=True, **further)
-        if page is None:  # no stream yet
-            return token
-        for event in page["events"]:
-            say(event["message"].rstrip("\n"))
-        # The same token again says that the end is reached:
-        # https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_GetLogEvents.html
-        if page["nextForwardToken"] == token:
-            return token
-        token = page["nextForwardToken"]
+    try:
+        for page in log_pages(logs, log["groupName"], log["streamName"], token=token):
+            token = page["nextForwardToken"]
+            for event in page["events"]:
+                say(event["message"].rstrip("\n"))
+    except ClientError as error:
+        if not is_not_found(error):  # no stream yet
+            raise
+    return token
 
 
 def _why(build: Mapping[str, Any]) -> str:

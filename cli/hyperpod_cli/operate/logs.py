@@ -19,6 +19,21 @@ from hyperpod_shared.clusters import log_group, log_stream
 _STREAMS = "LifecycleConfig/"
 
 
+def log_pages(
+    logs: AwsClient, group: str, stream: str, *, token: str | None
+) -> Iterator[dict[str, Any]]:
+    """Yield pages of events of a log stream, from a token on, until there are no more for now."""
+    asked = {"logGroupName": group, "logStreamName": stream, "startFromHead": True}
+    while True:
+        page = logs.get_log_events(**asked, **({"nextToken": token} if token else {}))
+        yield page
+        # The same token again says that the end is reached:
+        # https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_GetLogEvents.html
+        if page["nextForwardToken"] == token:
+            return
+        token = page["nextForwardToken"]
+
+
 LogLine = tuple[str, str]
 """When CloudWatch got a line, in UTC, and the line."""
 
@@ -50,16 +65,13 @@ class LifecycleLog:
         With that, it never ends, and a log that is not there yet may come: a node that is being
         launched has none. Without, it is refused.
         """
-        asked = {
-            "logGroupName": self.group,
-            "logStreamName": self.stream,
-            "startFromHead": True,
-        }
         token: str | None = None
         told = False
         while True:
             try:
-                page = self.logs.get_log_events(**asked, **({"nextToken": token} if token else {}))
+                for page in log_pages(self.logs, self.group, self.stream, token=token):
+                    token = page["nextForwardToken"]
+                    yield from map(_line, page["events"])
             except ClientError as error:
                 if not is_not_found(error):
                     raise
@@ -68,17 +80,9 @@ class LifecycleLog:
                 if not told:
                     say(f"There is no stream {self.stream} yet; waiting for it.")
                     told = True
-                time.sleep(every_seconds)
-                continue
-            yield from map(_line, page["events"])
-            # The same token again says that the end is reached:
-            # https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_GetLogEvents.html
-            at_end = page["nextForwardToken"] == token
-            token = page["nextForwardToken"]
-            if at_end:
-                if every_seconds is None:
-                    return
-                time.sleep(every_seconds)
+            if every_seconds is None:
+                return
+            time.sleep(every_seconds)
 
     def _absent(self) -> str:
         return (

@@ -45,10 +45,10 @@ class Period:
 
     plan: str
     status: str
-    instances: str
-    starts: str
-    ends: str
-    time: str
+    instances: str = ""
+    starts: str = ""
+    ends: str = ""
+    time: str = ""
     groups: str
     next: str
 
@@ -62,10 +62,6 @@ def periods(
         yield Period(
             **shared,
             status="not there",
-            instances="",
-            starts="",
-            ends="",
-            time="",
             next="no node can come: `aws sagemaker list-training-plans` lists those that are there",
         )
         return

@@ -297,9 +297,6 @@ FIRST = Snapshot(
     time="2026-11-01 00:00:00",
     notes=[],
     groups=[GROUP],
-    nodes=[],
-    requested=[],
-    events=[],
 )
 SECOND = replace(FIRST, time="2026-11-01 00:00:10", groups=[replace(GROUP, current=2)])
 

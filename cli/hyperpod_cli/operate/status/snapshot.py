@@ -108,10 +108,10 @@ class Snapshot:
     status: str
     time: str
     notes: Sequence[str]
-    groups: Sequence[GroupState]
-    nodes: Sequence[NodeState]
-    requested: Sequence[RequestedNode]
-    events: Sequence[ClusterEvent]
+    groups: Sequence[GroupState] = ()
+    nodes: Sequence[NodeState] = ()
+    requested: Sequence[RequestedNode] = ()
+    events: Sequence[ClusterEvent] = ()
     node_groups: Sequence[ManagedNodeGroupState] = ()
 
 
@@ -182,10 +182,6 @@ def _of_node_groups(chosen: Chosen, *, eks_cluster: str, now: datetime) -> Snaps
         status=described_eks_cluster(chosen.session, eks_cluster)["status"],
         time=in_utc(now),
         notes=["cluster: is null, so there is no HyperPod cluster."],
-        groups=(),
-        nodes=(),
-        requested=(),
-        events=(),
         node_groups=node_groups_of(chosen.session, eks_cluster=eks_cluster),
     )
 

@@ -4,8 +4,9 @@ import json
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from itertools import count
 from typing import Any
 
 import typer
@@ -98,7 +99,9 @@ def run(options: Options, chosen: Chosen) -> None:
         typer.echo(f"Continuing from {file}. To start over, use --fresh.")
     try:
         try:
-            validation = _Validation(options, nodes, state, runner, images=images)
+            validation = _Validation(
+                options=options, nodes=nodes, state=state, runner=runner, images=images
+            )
             findings = [*validation.findings()]
         finally:
             if state.submitted:
@@ -116,35 +119,26 @@ def run(options: Options, chosen: Chosen) -> None:
         raise typer.Exit(FAILED)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
 class _Validation:
     """A run of the checks."""
 
-    def __init__(
-        self,
-        options: Options,
-        nodes: Sequence[TestedNode],
-        state: Recorded,
-        runner: Runner,
-        *,
-        images: Mapping[str, str],
-    ) -> None:
-        self._options = options
-        self._nodes = nodes
-        self._state = state
-        self._runner = runner
-        self._images = images
-        self._run = f"validation-{secrets.token_hex(3)}"
-        self._jobs = 0
+    options: Options
+    nodes: Sequence[TestedNode]
+    state: Recorded
+    runner: Runner
+    images: Mapping[str, str]
+    names: Iterator[str] = field(
+        default_factory=lambda: map(f"validation-{secrets.token_hex(3)}-{{}}".format, count(1))
+    )
 
     def findings(self) -> Iterator[Finding]:
         """Run the checks, and yield what they find."""
-        for node in self._nodes:
+        for node in self.nodes:
             if node.trouble:
-                yield Finding(
-                    check="node", subject=node.name, result=Result.SKIPPED, found=node.trouble
-                )
-        able = [node for node in self._nodes if not node.trouble]
-        checks = self._options.checks
+                yield _skipped("node", node.name, node.trouble)
+        able = [node for node in self.nodes if not node.trouble]
+        checks = self.options.checks
         if "node" in checks:
             found = [*self._of_nodes(able)]
             yield from found
@@ -161,17 +155,16 @@ class _Validation:
     def _work(
         self, check: str, nodes: Sequence[TestedNode], **values: Any
     ) -> tuple[str, list[job_charts.Object]]:
-        self._jobs += 1
-        name = f"{self._run}-{self._jobs}"
+        name = next(self.names)
         resources = nodes[0].resources
         own = check == "fabric" or (check == "node" and resources.accelerator == GPU)
         base = BASE_IMAGES["GPU" if resources.accelerator == GPU else "Neuron"]
-        built = None if own else self._images.get(base.name)
-        image = self._options.image or built
+        built = None if own else self.images.get(base.name)
+        image = self.options.image or built
         objects = job_charts.rendered(
             "validation",
             name=name,
-            namespace=self._options.namespace,
+            namespace=self.options.namespace,
             values={
                 "check": check,
                 "nodes": [{"name": node.name, "offers": dict(node.offers)} for node in nodes],
@@ -183,7 +176,7 @@ class _Validation:
                     "cpu": resources.cpu,
                     "memory": f"{resources.memory_gib}Gi",
                 },
-                "timeoutSeconds": 60 * self._options.timeout_minutes,
+                "timeoutSeconds": 60 * self.options.timeout_minutes,
                 **({"image": image} if image else {}),
                 **values,
             },
@@ -191,7 +184,7 @@ class _Validation:
         return name, objects
 
     def _of_nodes(self, nodes: Sequence[TestedNode]) -> Iterator[Finding]:
-        missing = [node for node in nodes if f"node {node.name}" not in self._state.findings]
+        missing = [node for node in nodes if f"node {node.name}" not in self.state.findings]
         types = {node.instance_type for node in missing}
         works: list[Work] = []
         shared: list[job_charts.Object] = []
@@ -204,16 +197,16 @@ class _Validation:
             ]
         if works:
             typer.echo(f"Checking {counted(len(works), 'node')}.")
-        for work, outcome in self._runner.run(works, shared=shared):
+        for work, outcome in self.runner.run(works, shared=shared):
             name = work.objects[-1]["metadata"]["annotations"]["hyperpod-cdk/node"]
             lines = [line for each in outcome.lines.values() for line in each]
             found = [*node_findings(lines, subject=name)]
             if not found:
                 told = outcome.error or (lines[-1] if lines else "the check wrote nothing")
                 found = [_without_result("node", name, told, outcome)]
-            self._state.keep(f"node {name}", _advised(found, node=name))
+            self.state.keep(f"node {name}", _advised(found, node=name))
         for node in nodes:
-            yield from self._state.findings[f"node {node.name}"]
+            yield from self.state.findings[f"node {node.name}"]
 
     def _of_fabric(self, nodes: Sequence[TestedNode]) -> Iterator[Finding]:
         for each in sorted({node.instance_type for node in nodes}):
@@ -229,7 +222,7 @@ class _Validation:
                 yield from fabric.fabric_findings(
                     tuple(of_type),
                     floor=bandwidth_floors().get(each),
-                    recorded=self._state,
+                    recorded=self.state,
                     measure=partial(self._measured, of_type),
                 )
             except fabric.UnmeasuredError as error:
@@ -248,14 +241,14 @@ class _Validation:
             listed.append(work)
         sizes = " or ".join(str(size) for size in sorted({len(group) for group in groups}))
         several = f"{len(groups)} groups of " if len(groups) > 1 else ""
-        typer.echo(f"Round {self._state.rounds}: all-reduce across {several}{sizes} nodes.")
-        with closing(self._runner.run(listed)) as ended:
+        typer.echo(f"Round {self.state.rounds}: all-reduce across {several}{sizes} nodes.")
+        with closing(self.runner.run(listed)) as ended:
             for work, outcome in ended:
                 yield fabric.measurement(works[id(work)], outcome)
 
     def _of_storage(self, node: TestedNode) -> Iterator[Finding]:
-        claim = {"name": self._options.claim, "mountPath": "/fsx"}
-        yield from self._single("storage", [node], subject=self._options.claim, claim=claim)
+        claim = {"name": self.options.claim, "mountPath": "/fsx"}
+        yield from self._single("storage", [node], subject=self.options.claim, claim=claim)
 
     def _of_rendezvous(self, nodes: Sequence[TestedNode]) -> Iterator[Finding]:
         if len(nodes) < _FEWEST:
@@ -279,13 +272,12 @@ class _Validation:
         **values: Any,
     ) -> Iterator[Finding]:
         """Run a job whose pods all say the same, or what is wrong."""
-        kept = f"{check} {key} {subject}"
-        if kept not in self._state.findings:
-            typer.echo(f"Checking {' '.join(filter(None, (check, key)))}: {subject}.")
+        kept, told_as = f"{check} {key} {subject}", " ".join(filter(None, (check, key)))
+        if kept not in self.state.findings:
+            typer.echo(f"Checking {told_as}: {subject}.")
             name, objects = self._work(check, nodes, **values)
-            count = len(nodes)
-            work = Work(objects=objects, written_by={JOB: name}, pods=count)
-            for _, outcome in self._runner.run([work]):
+            work = Work(objects=objects, written_by={JOB: name}, pods=len(nodes))
+            for _, outcome in self.runner.run([work]):
                 told = [
                     each
                     for lines in outcome.lines.values()
@@ -293,17 +285,9 @@ class _Validation:
                 ]
                 bad = [each for each in told if each.result is Result.FAILED]
                 found = bad[:1] or [*dict.fromkeys(told)][: 2 if check == "storage" else 1]
-                name = " ".join(filter(None, (check, key)))
-                self._state.keep(
-                    kept,
-                    found
-                    or [
-                        _without_result(
-                            name, subject, outcome.error or "the check wrote nothing", outcome
-                        )
-                    ],
-                )
-        yield from self._state.findings[kept]
+                why = outcome.error or "the check wrote nothing"
+                self.state.keep(kept, found or [_without_result(told_as, subject, why, outcome)])
+        yield from self.state.findings[kept]
 
 
 def _without_result(check: str, subject: str, found: str, outcome: JobOutcome) -> Finding:
