@@ -156,6 +156,14 @@ def config_map(name: str, *, namespace: str = "default", **data: str) -> dict[st
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": data}
 
 
+def claim(name: str = "fsx-claim", **spec: Any) -> dict[str, Any]:
+    """Return a claim of a file system, in the namespace `default`."""
+    size = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
+    metadata = {"name": name, "namespace": "default"}
+    body = {"metadata": metadata, "spec": {**size, **spec}}
+    return {"apiVersion": "v1", "kind": "PersistentVolumeClaim", **body}
+
+
 def deployment(name: str, *, namespace: str = "default", **spec: Any) -> dict[str, Any]:
     """Return a Deployment; further arguments are fields of its spec."""
     return _workload("Deployment", name, namespace, {"replicas": 2, **spec})

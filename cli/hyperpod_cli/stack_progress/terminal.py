@@ -3,7 +3,7 @@
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,10 +87,10 @@ def wrapped(text: str, *, width: int | None) -> str:
     return "\n".join("\n".join(line) for line in lines)
 
 
-def agreed(question: str, *, ask: Callable[[str], str] = input) -> bool:
+def agreed(question: str) -> bool:
     """Ask once; anything but a yes is a no."""
     try:
-        return ask(f"{question} [y/N] ").strip().lower() in _YES
+        return input(f"{question} [y/N] ").strip().lower() in _YES
     except (EOFError, KeyboardInterrupt):
         return False
 

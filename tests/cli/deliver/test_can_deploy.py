@@ -17,46 +17,26 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problem, Target, val
 from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_version import kubernetes_version
 from tests.conftest import Configure
 from tests.support.commands import ran
+from tests.support.played import Played
 from tests.support.provisioner.fake_s3 import client_error
 
 CALLER = {"Account": "111122223333", "Arn": "arn:aws:iam::111122223333:user/ada"}
 ENVIRONMENT = Environment(partition="aws", account="111122223333", region="us-west-2")
 
 
-class Session:
-    """A boto3 session whose clients all answer the same, or raise."""
-
-    def __init__(self, answer: object, *, region: str | None = None) -> None:
-        self.region_name = region
-        self._answer = answer
-        self.asked_in: str | None = None
-
-    def get_partition_for_region(self, _region: str) -> str:
-        return "aws"
-
-    def client(self, _service: str, *, region_name: str) -> "Session":
-        self.asked_in = region_name
-        return self
-
-    def get_caller_identity(self) -> object:
-        if isinstance(self._answer, Exception):
-            raise self._answer
-        return self._answer
-
-    def get_parameter(self, *, Name: str) -> object:
-        assert Name == "/cdk-bootstrap/hnb659fds/version"
-        return self.get_caller_identity()
-
-    def describe_cluster(self, *, name: str) -> object:
-        assert name == "ml-eks"
-        raise client_error("AccessDeniedException", "DescribeCluster", "not authorized")
-
-    def get_paginator(self, operation: str) -> object:
-        raise client_error("AccessDeniedException", operation, "not authorized")
+DENIED = client_error("AccessDeniedException", "Describe", "not authorized")
 
 
 def session(answer: object, *, region: str | None = None) -> boto3.Session:
-    return cast("boto3.Session", Session(answer, region=region))
+    """Return a session whose clients say who calls, and what is bootstrapped, or raise."""
+    played = Played(
+        region=region,
+        get_caller_identity=answer,
+        get_parameter=answer,
+        describe_cluster=DENIED,
+        get_paginator=DENIED,
+    )
+    return cast("boto3.Session", played)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +61,7 @@ def test_the_region_of_the_configuration_wins_then_that_of_the_environment(
     asked = session(CALLER, region=of_session)
     found = caller_of(config, session=asked).environment
     assert found == Environment(partition="aws", account="111122223333", region=used)
-    assert cast("Session", asked).asked_in == used
+    assert cast("Played", asked).regions[-1] == used
 
 
 @pytest.mark.parametrize(
@@ -145,13 +125,16 @@ def test_no_account_is_told_in_one_line(
     ],
 )
 def test_an_account_that_is_not_bootstrapped_is_refused(answer: object, said: str | None) -> None:
-    path = Path("mine.yaml")
+    path, asks = Path("mine.yaml"), session(answer)
     if said is None:
-        refuse_unless_bootstrapped(ENVIRONMENT, session=session(answer), config_path=path)
+        refuse_unless_bootstrapped(ENVIRONMENT, session=asks, config_path=path)
         return
     with pytest.raises(AccountError) as refused:
-        refuse_unless_bootstrapped(ENVIRONMENT, session=session(answer), config_path=path)
+        refuse_unless_bootstrapped(ENVIRONMENT, session=asks, config_path=path)
     assert str(refused.value) == said
+    assert cast("Played", asks).asked("get_parameter") == [
+        {"Name": "/cdk-bootstrap/hnb659fds/version"}
+    ]
 
 
 def test_the_command_line(monkeypatch: pytest.MonkeyPatch, repository: Path) -> None:

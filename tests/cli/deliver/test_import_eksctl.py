@@ -11,7 +11,7 @@ import yaml
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.schema.section import Section
 from hyperpod_cli.deliver.eksctl.importing import import_cluster_config
-from hyperpod_cli.deliver.eksctl.reading import TABLE
+from hyperpod_cli.deliver.eksctl.reading import TABLE, Draft
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.assembly import merged
 from tests.support.commands import ran
@@ -133,86 +133,68 @@ def test_a_published_sample_becomes_a_configuration(tmp_path: Path, imported: Im
         assert below.startswith(key)
 
 
+ENDPOINTS = "vpc.clusterEndpoints"
+POLICY = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
+ADMIN = {
+    "principalARN": "arn:aws:iam::111122223333:role/A",
+    "accessPolicies": [{"policyARN": POLICY, "accessScope": {"type": "cluster"}}],
+}
+
+
+def nested(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a document with values, by their keys from the top."""
+    draft = Draft()
+    for key, value in values.items():
+        draft.set(tuple(key.split(".")), value, origin=())
+    return draft.document
+
+
 @pytest.mark.parametrize(
     ("changes", "expected"),
     [
-        ({"metadata": {"tags": {"team": "a"}}}, {"tags": {"team": "a"}}),
+        ({"metadata.tags.team": "a"}, {"tags.team": "a"}),
+        ({"accessConfig.accessEntries": [ADMIN]}, {"eks.admins": [ADMIN["principalARN"]]}),
         (
-            {
-                "accessConfig": {
-                    "accessEntries": [
-                        {
-                            "principalARN": "arn:aws:iam::111122223333:role/A",
-                            "accessPolicies": [
-                                {
-                                    "policyARN": "arn:aws:eks::aws:cluster-access-policy/"
-                                    "AmazonEKSClusterAdminPolicy",
-                                    "accessScope": {"type": "cluster"},
-                                }
-                            ],
-                        }
-                    ]
-                }
-            },
-            {"eks": {"admins": ["arn:aws:iam::111122223333:role/A"]}},
+            {f"{ENDPOINTS}.privateAccess": True, f"{ENDPOINTS}.publicAccess": False},
+            {"eks.endpoint_access": "private"},
         ),
+        ({f"{ENDPOINTS}.privateAccess": True}, {"eks.endpoint_access": "public_and_private"}),
+        ({f"{ENDPOINTS}.publicAccess": True}, {"eks.endpoint_access": "public"}),
+        ({"vpc.nat.gateway": "HighlyAvailable"}, {"network.nat_gateways": "one_per_zone"}),
         (
-            {"vpc": {"clusterEndpoints": {"privateAccess": True, "publicAccess": False}}},
-            {"eks": {"endpoint_access": "private"}},
+            {"vpc.publicAccessCIDRs": ["203.0.113.0/24"]},
+            {"eks.public_access_cidrs": ["203.0.113.0/24"]},
         ),
-        (
-            {"vpc": {"clusterEndpoints": {"privateAccess": True}}},
-            {"eks": {"endpoint_access": "public_and_private"}},
-        ),
-        (
-            {"vpc": {"clusterEndpoints": {"publicAccess": True}}},
-            {"eks": {"endpoint_access": "public"}},
-        ),
-        (
-            {"vpc": {"nat": {"gateway": "HighlyAvailable"}}},
-            {"network": {"nat_gateways": "one_per_zone"}},
-        ),
-        (
-            {"vpc": {"publicAccessCIDRs": ["203.0.113.0/24"]}},
-            {"eks": {"public_access_cidrs": ["203.0.113.0/24"]}},
-        ),
-        (
-            {"cloudWatch": {"clusterLogging": {"logRetentionInDays": 30}}},
-            {"log_retention_days": 30},
-        ),
+        ({"cloudWatch.clusterLogging.logRetentionInDays": 30}, {"log_retention_days": 30}),
         (
             {"addons": [{"name": "vpc-cni"}, {"name": "amazon-cloudwatch-observability"}]},
-            {"observability": {"cloudwatch": {}}},
+            {"observability.cloudwatch": {}},
         ),
         (
-            {"vpc": {"cidr": "10.50.0.0/16"}},
+            {"vpc.cidr": "10.50.0.0/16"},
             {
-                "network": {
-                    "vpc_cidr": "10.50.0.0/16",
-                    "public_subnet_cidrs": ["10.50.0.0/20", "10.50.16.0/20"],
-                }
+                "network.vpc_cidr": "10.50.0.0/16",
+                "network.public_subnet_cidrs": ["10.50.0.0/20", "10.50.16.0/20"],
             },
         ),
         (
-            {"vpc": {"cidr": "10.50.0.0/20"}},
+            {"vpc.cidr": "10.50.0.0/20"},
             {
-                "network": {
-                    "vpc_cidr": "10.50.0.0/20",
-                    "eks_subnet_cidrs": ["10.50.7.224/28", "10.50.7.240/28"],
-                }
+                "network.vpc_cidr": "10.50.0.0/20",
+                "network.eks_subnet_cidrs": ["10.50.7.224/28", "10.50.7.240/28"],
             },
         ),
         (
             {"availabilityZones": [*ZONES, "us-west-2c"]},
-            {"network": {"availability_zone_ids": [*ZONES, "us-west-2c"]}},
+            {"network.availability_zone_ids": [*ZONES, "us-west-2c"]},
         ),
     ],
 )
 def test_what_each_key_becomes(
     changes: Mapping[str, Any], expected: Mapping[str, Any], imported: Import
 ) -> None:
-    _, written, said = imported(merged(P4D_ODCR, changes))
-    assert merged(written, expected) == written
+    _, written, said = imported(merged(P4D_ODCR, nested(changes)))
+    assert merged(written, nested(expected)) == written
     assert "Not carried:" not in said
 
 

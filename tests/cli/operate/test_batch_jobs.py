@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.commands import run
+from tests.support.commands import Said, ran
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
 JOBS = REPOSITORY / "examples" / "slurm"
@@ -25,18 +25,16 @@ def config(tmp_path: Path) -> Path:
     return path
 
 
-def train(config: Path, *arguments: str) -> int:
-    return run("train", "--config", config, *arguments)
+def train(config: Path, *arguments: str) -> Said:
+    return ran("train", "--config", config, *arguments)
 
 
 @pytest.mark.parametrize("job", sorted(path.stem for path in JOBS.iterdir()))
-def test_an_example_is_what_its_cluster_fills_in(
-    capsys: pytest.CaptureFixture[str], job: str
-) -> None:
+def test_an_example_is_what_its_cluster_fills_in(job: str) -> None:
     cluster = "slurm-trn1.yaml" if job == "trainium" else "slurm-p5.yaml"
-    assert train(CONFIG_FOLDER / "examples" / cluster, "--values", job) == 0
+    said = train(CONFIG_FOLDER / "examples" / cluster, "--values", job)
 
-    assert capsys.readouterr().out == (JOBS / f"{job}.sh").read_text("utf-8")
+    assert (said.code, said.out) == (0, (JOBS / f"{job}.sh").read_text("utf-8"))
 
 
 def test_the_nccl_test_runs_the_image_of_validate_nodes() -> None:
@@ -48,15 +46,13 @@ def test_the_nccl_test_runs_the_image_of_validate_nodes() -> None:
     assert f"{values['nccl']['program']}}}" in text
 
 
-def test_what_is_given_and_what_another_group_has_replace_their_lines_alone(
-    config: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_given_and_what_another_group_has_replace_their_lines_alone(config: Path) -> None:
     config.write_text(config.read_text("utf-8").replace("ml.g5.12xlarge", "ml.g5.2xlarge"))
     given = ["--nodes", "1", "--name", "try", "--image", "r#i:1", "--set", "max-steps=7"]
 
-    assert train(config, "--values", "llama3-70b", "--group", "others", *given) == 0
+    printed = train(config, "--values", "llama3-70b", "--group", "others", *given)
 
-    printed = capsys.readouterr()
+    assert printed.code == 0
     before = (JOBS / "llama3-70b.sh").read_text("utf-8").splitlines()
     assert [line for line in printed.out.splitlines() if line not in before] == [
         "#SBATCH --job-name=try",
@@ -105,11 +101,10 @@ def test_what_is_given_and_what_another_group_has_replace_their_lines_alone(
     ],
 )
 def test_what_does_not_fit_is_refused_in_a_line(
-    config: Path, capsys: pytest.CaptureFixture[str], arguments: Sequence[str], message: str
+    config: Path, arguments: Sequence[str], message: str
 ) -> None:
-    assert train(config, *arguments) == 2
+    printed = train(config, *arguments)
 
-    printed = capsys.readouterr()
-    assert printed.out == ""
+    assert (printed.code, printed.out) == (2, "")
     assert message in printed.err
     assert len(printed.err.splitlines()) == 1

@@ -15,7 +15,7 @@ from hyperpod_cli.operate.nodes import health, quarantine
 from hyperpod_cli.terminal.errors import REFUSED
 from tests.support.clusters import described
 from tests.support.clusters import node as made_up
-from tests.support.commands import run
+from tests.support.commands import ran
 from tests.support.kubernetes_api import PRINCIPALS, client_of
 from tests.support.loaded import loaded
 from tests.support.node_health import CHART, controller
@@ -47,11 +47,9 @@ def node(api: KubernetesApi, name: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", ["i-1", "hyperpod-i-1"])
-def test_a_node_is_released(
-    kubernetes: KubernetesApi, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
-    assert run("release", name, "--yes") == 0
-    assert "hyperpod-i-1: GPUs: 7 (expected: 8)" in capsys.readouterr().out
+def test_a_node_is_released(kubernetes: KubernetesApi, name: str) -> None:
+    said = ran("release", name, "--yes")
+    assert (said.code, "hyperpod-i-1: GPUs: 7 (expected: 8)" in said.out) == (0, True)
     found = node(kubernetes, "hyperpod-i-1")
     assert found["spec"]["taints"] == [OTHER]
     assert health.QUARANTINED_BECAUSE not in found["metadata"].get("annotations", {})
@@ -70,19 +68,17 @@ def test_a_status_says_why_and_what_to_do(kubernetes: KubernetesApi, tmp_path: P
     )
 
 
-def test_nobody_is_released_unasked(
-    kubernetes: KubernetesApi, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run("release", "i-1") == REFUSED
-    assert "--yes: is missing" in capsys.readouterr().err
+def test_nobody_is_released_unasked(kubernetes: KubernetesApi) -> None:
+    said = ran("release", "i-1")
+    assert (said.code, "--yes: is missing" in said.err) == (REFUSED, True)
     assert node(kubernetes, "hyperpod-i-1")["spec"]["taints"] == [OTHER, TAINT]
 
 
 @pytest.mark.usefixtures("kubernetes")
-def test_a_node_that_is_not_in_quarantine(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("release", "i-1", "i-2", "--yes") == REFUSED
+def test_a_node_that_is_not_in_quarantine() -> None:
+    said = ran("release", "i-1", "i-2", "--yes")
     told = "node: 'hyperpod-i-2' is not in quarantine in ml-cluster; these are: hyperpod-i-1"
-    assert told in capsys.readouterr().err
+    assert (said.code, told in said.err) == (REFUSED, True)
 
 
 def test_the_chart_and_the_command_mean_the_same() -> None:

@@ -24,7 +24,7 @@ from hyperpod_cli.terminal import atomic_file, interrupts
 from hyperpod_cli.terminal.errors import DECLINED
 from hyperpod_cli.terminal.interrupts import INTERRUPTS
 from tests.support.clusters import described
-from tests.support.commands import kept_signals, run
+from tests.support.commands import Said, kept_signals, ran, run
 
 TEXT = (
     "name: ml\nregion: us-west-2\ncluster:\n  instance_groups:\n"
@@ -160,11 +160,15 @@ def test_the_number_is_written_before_the_deployment(
     assert [*seen, count(file)] == counts
 
 
-def scaled(file: Path, *, interrupted_at: int | None = None) -> tuple[int, int]:
+def scale(file: Path, *options: str, count: int = 3) -> Said:
+    return ran("scale", "worker", str(count), "--config", file, "--yes", *options)
+
+
+def scaled(file: Path, *, interrupted_at: int | None = None) -> tuple[Said, int]:
     """Scale with a signal at a line, by its number in the order of the first executions.
 
     Returns:
-        The exit code, and how many lines were executed.
+        What came of it, and how many lines were executed.
     """
     seen: set[tuple[str, int]] = set()
 
@@ -181,7 +185,7 @@ def scaled(file: Path, *, interrupted_at: int | None = None) -> tuple[int, int]:
     former = sys.gettrace()
     sys.settrace(trace)
     try:
-        return run("scale", "worker", "3", "--config", file, "--yes"), len(seen)
+        return scale(file), len(seen)
     finally:
         sys.settrace(former)
 
@@ -199,7 +203,6 @@ def scaled(file: Path, *, interrupted_at: int | None = None) -> tuple[int, int]:
 def test_the_last_line_is_true_wherever_it_is_interrupted(
     file: Path,
     deployment: Deployment,
-    capsys: pytest.CaptureFixture[str],
     *,
     signals: Sequence[signal.Signals],
     status: str,
@@ -210,16 +213,15 @@ def test_the_last_line_is_true_wherever_it_is_interrupted(
     for number in range(lines):
         file.write_text(TEXT, "utf-8")
         deployment.signals, deployment.begun = signals, 0
-        capsys.readouterr()
 
-        code, _ = scaled(file, interrupted_at=number)
+        said, _ = scaled(file, interrupted_at=number)
 
-        last = capsys.readouterr().err.splitlines()[-1]
+        last = said.err.splitlines()[-1]
         where = f"line {number}: {last}"
         assert [*file.parent.iterdir()] == [file], where
         found = next(each for each in (*LAST_LINES, "") if each in last)
         told.add(found)
-        assert code == 130 or deployment.begun, where
+        assert said.code == 130 or deployment.begun, where
         assert count(file) == LAST_LINES[found], where
         if found == UNCHANGED:
             assert not deployment.begun, where
@@ -233,7 +235,6 @@ def test_ctrl_c_during_the_look_says_that_the_stack_is_not_known(
     file: Path,
     deployment: Deployment,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     deployment.signals = (signal.SIGINT,)
 
@@ -242,8 +243,9 @@ def test_ctrl_c_during_the_look_says_that_the_stack_is_not_known(
 
     monkeypatch.setattr("hyperpod_cli.operate.scaling.deployment.described_stack", look)
 
-    assert run("scale", "worker", "3", "--config", file, "--yes") == 130
-    assert capsys.readouterr().err.splitlines()[-1] == (
+    said = scale(file)
+    assert said.code == 130
+    assert said.err.splitlines()[-1] == (
         f"{file}: keeps 3; what is deployed is not known (the look was interrupted); see "
         f"`hyperpod-ops status --watch -x`, then run `make deploy CONFIG={file}` to go on, or "
         "`hyperpod-ops scale worker 1 -x` to go back"
@@ -275,7 +277,7 @@ def test_a_signal_ends_the_deployment_that_is_waited_for(
         request.addfinalizer(partial(signal.signal, number, signal.getsignal(number)))
         signal.signal(number, signal.SIG_DFL)
 
-    assert run("scale", "worker", "3", "--config", file, "--yes") == (130 if failed else 0)
+    assert scale(file).code == (130 if failed else 0)
     assert deployment.ended == ended
     assert count(file) == (1 if failed else 3)
 
@@ -284,48 +286,48 @@ def test_another_region_is_refused_before_anything_is_looked_at(
     file: Path,
     deployment: Deployment,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def looked(*_: object, **__: object) -> None:
         pytest.fail("looked")
 
     monkeypatch.setattr(command, "chosen_cluster", looked)
-    options = ("--config", file, "--yes", "--region")
 
-    assert run("scale", "worker", "3", *options, "eu-west-1") == 2
-    assert capsys.readouterr().err == (
+    said = scale(file, "--region", "eu-west-1")
+    assert said.code == 2
+    assert said.err == (
         f"--region: 'eu-west-1' is not where {file} is deployed, which is us-west-2; leave "
         "--region out, or set `region` in the file or, for a file without it, AWS_REGION\n"
     )
     # As the CDK CLI finds it.
     file.write_text(TEXT.replace("region: us-west-2\n", ""), "utf-8")
     monkeypatch.setenv("AWS_REGION", "eu-west-2")
-    assert run("scale", "worker", "3", *options, "eu-west-1") == 2
-    assert "which is eu-west-2; leave" in capsys.readouterr().err
+    said = scale(file, "--region", "eu-west-1")
+    assert (said.code, "which is eu-west-2; leave" in said.err) == (2, True)
     assert deployment.begun == 0
 
 
 def test_a_second_command_is_refused_and_told_who_has_the_file(
-    file: Path, deployment: Deployment, capsys: pytest.CaptureFixture[str]
+    file: Path, deployment: Deployment
 ) -> None:
     link = file.with_name("link.yaml")
     link.symlink_to(file)
-    seen: list[int] = []
+    seen: list[Said] = []
 
     def second(*_: object, **__: object) -> Deployment:
-        seen.append(run("scale", "worker", "5", "--config", link, "--yes"))
+        seen.append(scale(link, count=5))
         return deployment
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(subprocess, "Popen", second)
-        run("scale", "worker", "3", "--config", file, "--yes")
+        scale(file)
 
-    assert seen == [2]
+    (refused,) = seen
+    assert refused.code == 2
     assert re.match(
         rf"{link}: process {os.getpid()} of \S+ on \S+ \(`hyperpod-cdk scale worker 3 --config "
         rf"{file} --yes`, since [-\d]+ [:\d]+ UTC\) is changing it; wait for its end, then run it "
         "again; nothing was done\n",
-        capsys.readouterr().err.partition("...\n")[2],
+        refused.err,
     )
     assert count(file) == 1
     assert {*file.parent.iterdir()} == {file, link}
@@ -344,7 +346,7 @@ def test_a_process_that_was_killed_keeps_nothing_out(file: Path, deployment: Dep
     assert lock.exists()
 
     # The region of the deployment may be given.
-    run("scale", "worker", "3", "--config", file, "--yes", "--region", "us-west-2")
+    scale(file, "--region", "us-west-2")
     assert deployment.begun == 1
     assert [*file.parent.iterdir()] == [file]
 
@@ -362,7 +364,7 @@ def test_what_is_locked_again_meanwhile_is_not_shared(
         flock(opened, how)
 
     monkeypatch.setattr(fcntl, "flock", late)
-    assert run("scale", "worker", "3", "--config", file, "--yes") == 2
+    assert scale(file).code == 2
     assert deployment.begun == 1
     assert [*file.parent.iterdir()] == [file]
 
@@ -372,7 +374,6 @@ def test_what_an_editor_wrote_meanwhile_stays(
     file: Path,
     deployment: Deployment,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
     begun: int,
 ) -> None:
     fsync, edited = os.fsync, f"# mine\n{TEXT}"
@@ -384,9 +385,10 @@ def test_what_an_editor_wrote_meanwhile_stays(
 
     monkeypatch.setattr(os, "fsync", saved)
 
-    assert run("scale", "worker", "3", "--config", file, "--yes") == 2
+    said = scale(file)
+    assert said.code == 2
     assert file.read_text("utf-8") == edited
-    last = capsys.readouterr().err.splitlines()[-1]
+    last = said.err.splitlines()[-1]
     assert f"{file}: was changed by another program meanwhile, and is left as that wrote" in last
     assert ("the deployment changed nothing" in last) is bool(begun)
     assert deployment.begun == begun
@@ -397,15 +399,15 @@ def test_a_folder_that_cannot_be_written_to_is_one_line(
     file: Path,
     deployment: Deployment,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(fcntl, "flock", refuse)
 
-    assert run("scale", "worker", "3", "--config", file, "--yes") == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    said = scale(file)
+    (line,) = said.err.splitlines()
+    assert said.code == 2
     assert ".mine.yaml.lock cannot be written (Permission denied)" in line
     assert deployment.begun == 0
 

@@ -9,7 +9,7 @@ from botocore.stub import Stubber
 
 from hyperpod_cli.operate import clusters
 from tests.support.clusters import LAUNCHED
-from tests.support.commands import run
+from tests.support.commands import ran
 
 GROUPS = {
     "cpus": ("ml.m5.2xlarge", {"NodeType": "Compute", "PartitionNames": ["cpu"]}),
@@ -72,12 +72,10 @@ def play(monkeypatch: pytest.MonkeyPatch, sagemaker: Any) -> Iterator[Play]:  # 
         stub.assert_no_pending_responses()
 
 
-def test_status_has_the_controller_first_and_partitions(
-    play: Play, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_status_has_the_controller_first_and_partitions(play: Play) -> None:
     play(describe_cluster=DESCRIBED, list_cluster_nodes=NODES, list_cluster_events={"Events": []})
-    assert run("status", "--cluster", "ml-cluster", "--nodes") == 0
-    text = capsys.readouterr().out
+    code, text, _ = ran("status", "--cluster", "ml-cluster", "--nodes")
+    assert code == 0
     lines = [line.split() for line in text.splitlines()]
 
     table = [line for line in lines if line and line[0] in GROUPS]
@@ -96,12 +94,11 @@ def test_status_has_the_controller_first_and_partitions(
     ("name", "group"),
     [("controller", "head"), ("login", "way-in"), ("login/1", "way-in"), ("gpus/1", "gpus")],
 )
-def test_a_node_is_connected_to_by_what_it_is(
-    play: Play, capsys: pytest.CaptureFixture[str], name: str, group: str
-) -> None:
+def test_a_node_is_connected_to_by_what_it_is(play: Play, name: str, group: str) -> None:
     play(describe_cluster=DESCRIBED, list_cluster_nodes=NODES)
-    assert run("connect", name, "--cluster", "ml-cluster", "--print") == 0
-    assert f"sagemaker-cluster:abcdefghijkl_{group}-{IDS[group]} " in capsys.readouterr().out
+    said = ran("connect", name, "--cluster", "ml-cluster", "--print")
+    assert said.code == 0
+    assert f"sagemaker-cluster:abcdefghijkl_{group}-{IDS[group]} " in said.out
 
 
 @pytest.mark.parametrize(
@@ -125,21 +122,13 @@ def test_a_node_is_connected_to_by_what_it_is(
     ],
 )
 def test_what_is_done_to_a_node_is_shown_or_refused(
-    play: Play,
-    capsys: pytest.CaptureFixture[str],
-    *,
-    action: str,
-    name: str,
-    code: int,
-    told: str,
+    play: Play, *, action: str, name: str, code: int, told: str
 ) -> None:
     play(describe_cluster=DESCRIBED, list_cluster_nodes=NODES)
     if code == 0:
         play(**{f"batch_{action}_cluster_nodes": {"Successful": [IDS["gpus"]]}})
-    options = ("--cluster", "ml-cluster", "--yes", "--no-wait")
-    assert run(action, name, *options) == code
-    said = capsys.readouterr()
-    assert told in said.out + said.err
+    said = ran(action, name, "--cluster", "ml-cluster", "--yes", "--no-wait")
+    assert (said.code, told in said.out + said.err) == (code, True)
 
 
 @pytest.mark.parametrize(
@@ -152,10 +141,11 @@ def test_what_is_done_to_a_node_is_shown_or_refused(
     ids=lambda value: value[0],
 )
 def test_what_needs_kubernetes_says_what_to_use_instead(
-    play: Play, capsys: pytest.CaptureFixture[str], command: tuple[str, ...], instead: str
+    play: Play, command: tuple[str, ...], instead: str
 ) -> None:
     play(describe_cluster=DESCRIBED)
-    assert run(*command) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    said = ran(*command)
+    (line,) = said.err.splitlines()
+    assert said.code == 2
     assert line.startswith("cluster: 'ml-cluster' has no Kubernetes: Slurm orchestrates it; ")
     assert instead in line

@@ -6,7 +6,6 @@ import signal
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.console import Console
@@ -20,36 +19,26 @@ from hyperpod_cli.stack_progress.terminal import lift_protection
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.interrupts import INTERRUPTS
 from tests.support.commands import cdk_program, kept_signals
+from tests.support.played import Played
 from tests.support.stack_events import CloudFormation, event, refused
 
-
-class Client:
-    """A stack, of which it notes that the protection is lifted, or refuses it."""
-
-    def __init__(self, status: str, error: Exception | None = None) -> None:
-        self.lifted: list[str] = []
-        self.status, self.error = status, error
-
-    def describe_stacks(self, *, StackName: str) -> dict[str, Any]:
-        assert StackName == "storage"
-        return {"Stacks": [{"StackStatus": self.status, "EnableTerminationProtection": True}]}
-
-    def get_template(self, *, StackName: str, TemplateStage: str) -> dict[str, Any]:
-        assert (StackName, TemplateStage) == ("storage", "Original")
-        return {"TemplateBody": {}}
-
-    def update_termination_protection(
-        self, *, StackName: str, EnableTerminationProtection: bool
-    ) -> dict[str, Any]:
-        assert not EnableTerminationProtection
-        if self.error is not None:
-            raise self.error
-        self.lifted.append(StackName)
-        return {}
+LIFTED = {"StackName": "storage", "EnableTerminationProtection": False}
 
 
-def lifted(client: Client, **stacks: Deployed | None) -> list[str]:
-    return [*lift_protection(client, stacks, region="us-west-2", again="make deploy")]
+def client(status: str, answer: object = None) -> Played:
+    """Return a client to which a stack is protected; what it answers to who lifts that."""
+    return Played(
+        describe_stacks={"Stacks": [{"StackStatus": status, "EnableTerminationProtection": True}]},
+        get_template={"TemplateBody": {}},
+        update_termination_protection=answer,
+    )
+
+
+def lifted(client: Played, **stacks: Deployed | None) -> list[str]:
+    """Return what is said; it is said of what is lifted, and of nothing else."""
+    lines = [*lift_protection(client, stacks, region="us-west-2", again="make deploy")]
+    assert client.asked("update_termination_protection") == [LIFTED] * len(lines)
+    return lines
 
 
 @pytest.mark.parametrize(
@@ -68,23 +57,19 @@ def lifted(client: Client, **stacks: Deployed | None) -> list[str]:
 def test_only_a_failed_creation_loses_its_protection(
     *, status: str, is_protected: bool, is_lifted: bool
 ) -> None:
-    client = Client(status)
     stack = Deployed(status=status, template={}, is_protected=is_protected)
-    lines = lifted(client, storage=stack, platform=None)
-    assert client.lifted == ["storage"] * is_lifted
-    assert len(lines) == is_lifted
+    assert len(lifted(client(status), storage=stack, platform=None)) == is_lifted
 
 
 def test_a_stack_that_was_created_meanwhile_keeps_its_protection() -> None:
-    client = Client("CREATE_COMPLETE")
     stack = Deployed(status="ROLLBACK_COMPLETE", template={}, is_protected=True)
-    assert lifted(client, storage=stack) == client.lifted == []
+    assert lifted(client("CREATE_COMPLETE"), storage=stack) == []
 
 
 def test_who_may_not_lift_it_reads_which_command_does() -> None:
     stack = Deployed(status="ROLLBACK_COMPLETE", template={}, is_protected=True)
     with pytest.raises(OpsError) as told:
-        lifted(Client("ROLLBACK_COMPLETE", refused("AccessDenied")), storage=stack)
+        lifted(client("ROLLBACK_COMPLETE", refused("AccessDenied")), storage=stack)
     command = (
         "aws cloudformation update-termination-protection --no-enable-termination-protection "
         "--stack-name storage --region us-west-2; make deploy"
@@ -285,15 +270,18 @@ def test_only_a_terminal_wraps_sentences_and_no_command(width: int | None) -> No
 
 @pytest.mark.parametrize(
     ("answer", "agreed"),
-    [("y", True), (" YES ", True), ("", False), ("no", False), ("yeah", False)],
+    [
+        *((answer, True) for answer in ("y", " YES ")),
+        *((answer, False) for answer in ("", "no", "yeah", EOFError, KeyboardInterrupt)),
+    ],
 )
-def test_only_a_yes_is_a_yes(answer: str, agreed: bool) -> None:
-    assert terminal.agreed("Deploy?", ask=lambda _: answer) is agreed
+def test_only_a_yes_is_a_yes(
+    monkeypatch: pytest.MonkeyPatch, answer: str | type[BaseException], agreed: bool
+) -> None:
+    def asked(_: str) -> str:
+        if isinstance(answer, str):
+            return answer
+        raise answer
 
-
-@pytest.mark.parametrize("end", [EOFError, KeyboardInterrupt])
-def test_the_end_of_the_input_is_a_no(end: type[BaseException]) -> None:
-    def ended(_: str) -> str:
-        raise end
-
-    assert not terminal.agreed("Deploy?", ask=ended)
+    monkeypatch.setattr("builtins.input", asked)
+    assert terminal.agreed("Deploy?") is agreed

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
@@ -46,13 +47,12 @@ def run(
     orchestrator = orchestrator_of(found)
     orchestrator.refuse(action, chosen_nodes)
     typer.echo(f"{found.name}: {action.operation}\nEach node {action.effect}:")
-    for line in node_lines(chosen.session, found, chosen_nodes, verb="ends"):
+    for line in chain(
+        node_lines(chosen.session, found, chosen_nodes, verb="ends"),
+        orchestrator.other_ways(action, chosen_nodes),
+        _counts_after(chosen_nodes, cluster=found, chosen=chosen) if action is DELETE else (),
+    ):
         typer.echo(line)
-    for line in orchestrator.other_ways(action, chosen_nodes):
-        typer.echo(line)
-    if action is DELETE:
-        for line in _counts_after(chosen_nodes, cluster=found, chosen=chosen):
-            typer.echo(line)
     require_consent(f"{action.name.capitalize()}?", yes=yes)
     nodes = {each.node.id: each.node for each in chosen_nodes}
     asks = waits and action is REBOOT

@@ -19,7 +19,6 @@ TCP = "TCP"
 _TAG = re.compile(r"^\[\d+,\d+\]<std(?:out|err)>:\s?")
 _OF_NCCL = re.compile(r"^(?P<host>[\w.-]+):\d+:\d+ \[\d+\] NCCL (?:INFO|WARN) (?P<text>.*)")
 _PROVIDER = re.compile(r"NET/OFI Selected provider is ([\w;-]+)", re.IGNORECASE)
-_NICS = re.compile(r"\(found (\d+) nics\)")
 _SOCKETS = re.compile(r"Using network Socket|via NET/Socket")
 _OTHER = re.compile(r"Using network (?!AWS Libfabric|Libfabric|OFI)(\S+)")
 _OUT_OF_BOUNDS = re.compile(r"# Out of bounds values : (\d+)")
@@ -38,13 +37,11 @@ class NcclRun:
         providers: What carried the data between nodes, such as efa or TCP; empty if the log does
             not say.
         on_tcp: Hosts that used TCP, as NCCL names them.
-        interfaces: EFA interfaces that a process found; None if the log does not say.
         bus_bandwidth: The best of all sizes in GB/s; None if none was measured.
     """
 
     providers: frozenset[str]
     on_tcp: frozenset[str]
-    interfaces: int | None
     bus_bandwidth: float | None
     wrong: int
     warning: str
@@ -54,7 +51,6 @@ def nccl_run(lines: Iterable[str]) -> NcclRun:
     """Return what the log of an all_reduce_perf says: of all processes, with NCCL_DEBUG=INFO."""
     providers: set[str] = set()
     on_tcp: set[str] = set()
-    interfaces: list[int] = []
     bandwidths: list[float] = []
     wrong, warning = 0, ""
     for tagged in lines:
@@ -69,7 +65,6 @@ def nccl_run(lines: Iterable[str]) -> NcclRun:
         text = logged["text"]
         if found := _PROVIDER.search(text):
             providers.add(found[1].lower())
-            interfaces += [int(each) for each in _NICS.findall(text)]
         if _SOCKETS.search(text):
             providers.add(TCP)
             on_tcp.add(logged["host"])
@@ -80,7 +75,6 @@ def nccl_run(lines: Iterable[str]) -> NcclRun:
     return NcclRun(
         providers=frozenset(providers),
         on_tcp=frozenset(on_tcp),
-        interfaces=min(interfaces, default=None),
         bus_bandwidth=max(bandwidths, default=None),
         wrong=wrong,
         warning=warning,

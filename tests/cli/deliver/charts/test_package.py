@@ -19,6 +19,7 @@ from hyperpod_cli.deliver.charts.manifest import follow_registry
 from hyperpod_cli.deliver.charts.package import fetch
 from hyperpod_cli.helm.helm import ChartError
 from tests.support.commands import run
+from tests.support.played import Played
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.upstream_chart import PATH, Command, Outcome, Upstream, pin, read_json
 
@@ -165,25 +166,14 @@ CONTENT = b"a packaged chart"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
 
 
-class Session:
-    """A boto3 session whose S3 has one object, or refuses."""
-
-    def __init__(self, content: bytes | Exception) -> None:
-        self._content = content
-        self.reads: list[dict[str, str]] = []
-
-    def client(self, service: str) -> "Session":
-        assert service == "s3"
-        return self
-
-    def get_object(self, **asked: str) -> dict[str, Any]:
-        self.reads.append(asked)
-        if isinstance(self._content, Exception):
-            raise self._content
-        return {"Body": io.BytesIO(self._content)}
+def bucket(content: bytes | Exception = CONTENT) -> Played:
+    """Return a session whose S3 has one object, or refuses."""
+    if isinstance(content, Exception):
+        return Played(get_object=content)
+    return Played(get_object=lambda **_: {"Body": io.BytesIO(content)})
 
 
-def fetched(session: Session, output: Path, *, sha256: str = DIGEST) -> list[str]:
+def fetched(session: Played, output: Path, *, sha256: str = DIGEST) -> list[str]:
     chart = ChartArchiveConfig(bucket="charts", key="hyperpod.tgz", sha256=sha256)
     with redirect_stdout(io.StringIO()) as said:
         fetch(chart, session=cast("boto3.Session", session), output=output)
@@ -193,24 +183,24 @@ def fetched(session: Session, output: Path, *, sha256: str = DIGEST) -> list[str
 def test_it_is_written_where_the_app_looks_for_it(tmp_path: Path) -> None:
     output = tmp_path / "charts"
 
-    (line,) = fetched(Session(CONTENT), output)
+    (line,) = fetched(bucket(), output)
 
     assert (output / "hyperpod-helm-chart.tgz").read_bytes() == CONTENT
     assert "from s3://charts/hyperpod.tgz" in line
 
 
 def test_what_is_there_is_not_read_again(tmp_path: Path) -> None:
-    session = Session(CONTENT)
+    session = bucket()
 
     fetched(session, tmp_path)
     fetched(session, tmp_path)
 
-    assert session.reads == [{"Bucket": "charts", "Key": "hyperpod.tgz"}]
+    assert session.calls == [("get_object", {"Bucket": "charts", "Key": "hyperpod.tgz"})]
 
 
 def test_another_file_is_refused_and_not_written(tmp_path: Path) -> None:
     with pytest.raises(ChartError) as refused:
-        fetched(Session(CONTENT), tmp_path, sha256="0" * 64)
+        fetched(bucket(), tmp_path, sha256="0" * 64)
 
     assert f"has SHA-256 {DIGEST}, but pipeline.chart.sha256 pins {'0' * 64}" in str(refused.value)
     assert list(tmp_path.iterdir()) == []
@@ -218,7 +208,7 @@ def test_another_file_is_refused_and_not_written(tmp_path: Path) -> None:
 
 def test_a_bucket_that_may_not_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(ChartError, match=r"s3://charts/hyperpod.tgz: cannot be read: .*AccessD"):
-        fetched(Session(client_error("AccessDenied", "GetObject")), tmp_path)
+        fetched(bucket(client_error("AccessDenied", "GetObject")), tmp_path)
 
 
 @pytest.fixture(scope="module")

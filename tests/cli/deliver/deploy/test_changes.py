@@ -16,6 +16,7 @@ from hyperpod_cli.deliver.deploy.changes import (
     described,
     differences,
 )
+from tests.support.played import Played
 from tests.support.stack_events import refused
 
 ROLE: dict[str, Any] = {
@@ -31,6 +32,7 @@ FORMER: dict[str, Any] = {
         "Cluster": {"Type": "Custom::HyperPodCluster", "Properties": {"Request": "{}"}},
     }
 }
+EMPTY: dict[str, Any] = {"Resources": {}}
 ADMIN = "arn:aws:iam::aws:policy/AdministratorAccess"
 
 
@@ -92,43 +94,32 @@ def test_what_the_cdk_cannot_compare_is_told(
         differences([], former={})
 
 
-class Client:
-    """A stack with a status and a template, or what is refused."""
-
-    def __init__(
-        self, status: str = "", *, body: object = None, error: Exception | None = None
-    ) -> None:
-        self.status, self.error = status, error
-        self.body = {"Resources": {}} if body is None else body
-
-    def describe_stacks(self, *, StackName: str) -> dict[str, Any]:
-        assert StackName
-        if self.error is not None:
-            raise self.error
-        return {"Stacks": [{"StackStatus": self.status}]}
-
-    def get_template(self, *, StackName: str, TemplateStage: str) -> dict[str, Any]:
-        assert (StackName, TemplateStage) == ("ml-hyperpod", "Original")
-        return {"TemplateBody": self.body}
+def client(status: str, body: object = EMPTY) -> Played:
+    """Return a client to which a stack has a status and a template."""
+    return Played(
+        describe_stacks={"Stacks": [{"StackStatus": status}]}, get_template={"TemplateBody": body}
+    )
 
 
 @pytest.mark.parametrize(
     ("client", "expected"),
     [
-        (Client("CREATE_COMPLETE"), {"Resources": {}}),
-        (Client("ROLLBACK_COMPLETE"), {}),
-        (Client("REVIEW_IN_PROGRESS"), {}),
-        (Client(error=refused("ValidationError")), None),
+        (client("CREATE_COMPLETE"), EMPTY),
+        (client("ROLLBACK_COMPLETE"), {}),
+        (client("REVIEW_IN_PROGRESS"), {}),
+        (Played(describe_stacks=refused("ValidationError")), None),
     ],
 )
-def test_a_stack_is_read_as_it_is(client: Client, expected: dict[str, Any] | None) -> None:
+def test_a_stack_is_read_as_it_is(client: Played, expected: dict[str, Any] | None) -> None:
     found = deployed(client, "ml-hyperpod")
     assert (None if found is None else found.template) == expected
+    read = [{"StackName": "ml-hyperpod", "TemplateStage": "Original"}]
+    assert client.asked("get_template") == (read if expected else [])
 
 
 def test_a_template_that_no_cdk_wrote_is_told() -> None:
     with pytest.raises(UnreadableTemplateError, match="of ml-hyperpod is not JSON"):
-        deployed(Client("CREATE_COMPLETE", body="Resources: {}"), "ml-hyperpod")
+        deployed(client("CREATE_COMPLETE", "Resources: {}"), "ml-hyperpod")
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from hyperpod_cli.stack_progress.terminal import StackRunResult
 from tests.conftest import Assemble
 from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER
+from tests.support.played import Played
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.stack_events import event
 
@@ -202,24 +203,6 @@ node_groups:
 Monitored = tuple[Path, Mapping[str, Any], Mapping[str, Any]]
 
 
-class Aws:
-    """A session whose EKS answers with the size of a node group, or an error."""
-
-    region = "us-west-2"
-
-    def __init__(self, answer: int | str) -> None:
-        self._answer = answer
-
-    def polling_client(self, _service: str) -> "Aws":
-        return self
-
-    def describe_nodegroup(self, *, clusterName: str, nodegroupName: str) -> Mapping[str, Any]:
-        assert (clusterName, nodegroupName) == ("ml-eks", "gpu")
-        if isinstance(self._answer, str):
-            raise client_error(self._answer, "DescribeNodegroup", "")
-        return {"nodegroup": {"scalingConfig": {"desiredSize": self._answer}}}
-
-
 @pytest.fixture(scope="module")
 def monitored(assemble: Assemble, tmp_path_factory: pytest.TempPathFactory) -> Monitored:
     """A group in a Capacity Block that gets detailed monitoring: its file, former, and wanted."""
@@ -245,7 +228,9 @@ def test_the_size_of_a_group_in_a_capacity_block_is_what_eks_says(
 ) -> None:
     path, former, wanted = monitored
     monkeypatch.setattr(changes_of_nodes, "_found", lambda *_, **__: None)
-    name, session = "ml-node-groups", cast("AwsSession", Aws(answer))
+    name, there = "ml-node-groups", {"nodegroup": {"scalingConfig": {"desiredSize": answer}}}
+    refusal = client_error(answer, "DescribeNodegroup", "") if isinstance(answer, str) else None
+    aws = Played(describe_nodegroup=refusal or there)
     found = Deployed(status="CREATE_COMPLETE", template=former)
     monkeypatch.setattr(announcement, "deployed", lambda *_: found)
     # All but the refusals.
@@ -257,9 +242,11 @@ def test_the_size_of_a_group_in_a_capacity_block_is_what_eks_says(
             [Stack(name=name, template=wanted)],
             config=load_config(path),
             path=path,
-            session=session,
+            session=cast("AwsSession", aws),
             again="make deploy",
         )
+    asked = {"clusterName": "ml-eks", "nodegroupName": "gpu"}
+    assert aws.asked("describe_nodegroup") == [asked]
 
     assert refused is None or f"while the group has nodes ({nodes})" in str(refused.value)
     said = capsys.readouterr().err

@@ -1,7 +1,6 @@
 """Which updates of add-ons wait for nodes."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -10,42 +9,26 @@ from hyperpod_cdk import Config
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.deliver.deploy.held_back import held_back
+from tests.support.played import Played
 from tests.support.provisioner.fake_s3 import client_error
 
 ADDONS = ("coredns", "aws-fsx-csi-driver")
 RUNNING, PENDING = ("Running",), ("Pending", "DeepHealthCheckInProgress")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Aws:
-    """EKS with add-ons in some state, and HyperPod with nodes, or None for no cluster."""
-
-    status: str | None
-    nodes: Sequence[str] | None
-
-    def polling_client(self, _service: str) -> "Aws":
-        return self
-
-    def describe_addon(self, *, clusterName: str, addonName: str) -> Mapping[str, Any]:
-        assert (clusterName, addonName in ADDONS) == ("ml-eks", True)
-        if self.status is None:
-            raise client_error("ResourceNotFoundException", "DescribeAddon", "")
-        return {"addon": {"status": self.status}}
-
-    def get_paginator(self, operation: str) -> "Aws":
-        assert operation == "list_cluster_nodes"
-        return self
-
-    def paginate(self, *, ClusterName: str, **_: object) -> Iterator[Mapping[str, Any]]:
-        assert ClusterName == "ml-cluster"
-        if self.nodes is None:
-            raise client_error("ResourceNotFound", "ListClusterNodes", "")
-        yield {
-            "ClusterNodeSummaries": [
-                {"InstanceGroupName": "g", "InstanceStatus": {"Status": each}}
-                for each in self.nodes
-            ]
-        }
+def aws(status: str | None, nodes: Sequence[str] | None) -> Played:
+    """Return EKS with add-ons in some state, and HyperPod with nodes, or None for no cluster."""
+    listed = [
+        {"InstanceGroupName": "g", "InstanceStatus": {"Status": each}} for each in nodes or ()
+    ]
+    pages: object = [{"ClusterNodeSummaries": listed}]
+    if nodes is None:
+        pages = client_error("ResourceNotFound", "ListClusterNodes", "")
+    absent = client_error("ResourceNotFoundException", "DescribeAddon", "")
+    return Played(
+        describe_addon=absent if status is None else {"addon": {"status": status}},
+        get_paginator=Played(paginate=pages),
+    )
 
 
 def template(version: str | None, **more: str) -> Mapping[str, Any]:
@@ -62,7 +45,9 @@ def template(version: str | None, **more: str) -> Mapping[str, Any]:
     }
 
 
-def held(config: Config, aws: Aws, former: Deployed | None, wanted: Mapping[str, Any]) -> list[str]:
+def held(
+    config: Config, aws: Played, former: Deployed | None, wanted: Mapping[str, Any]
+) -> list[str]:
     stacks = [
         Stack(name="ml-addons", template=wanted, needs=()),
         Stack(name="ml-hyperpod", template={"Resources": {}}, needs=()),
@@ -78,7 +63,7 @@ def test_an_update_waits_for_a_node(
 ) -> None:
     former = Deployed(status="UPDATE_COMPLETE", template=template("v1"))
 
-    (line,) = held(default_config, Aws(status=status, nodes=nodes), former, template("v2"))
+    (line,) = held(default_config, aws(status, nodes), former, template("v2"))
 
     # What runs on each node is healthy without any.
     assert line.startswith(
@@ -107,5 +92,5 @@ def test_what_needs_no_node_does_not_wait(
 ) -> None:
     found = Deployed(status="CREATE_COMPLETE", template=template(former) if former else {})
 
-    assert held(default_config, Aws(status=status, nodes=nodes), found, wanted) == []
-    assert held(default_config, Aws(status=status, nodes=nodes), None, wanted) == []
+    assert held(default_config, aws(status, nodes), found, wanted) == []
+    assert held(default_config, aws(status, nodes), None, wanted) == []

@@ -6,9 +6,9 @@ import boto3
 import pytest
 
 from hyperpod_cli.deliver.can_deploy import places_to_bootstrap
-from tests.cli.deliver.pipeline.conftest import Answers
 from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER
+from tests.support.played import Played
 from tests.support.provisioner.fake_s3 import client_error
 
 EXAMPLE = str(CONFIG_FOLDER / "pipeline" / "pipeline.yaml")
@@ -16,7 +16,7 @@ CALLER = {"Account": "111122223333", "Arn": "arn:aws:iam::111122223333:user/ada"
 WORKS = {"Connection": {"ConnectionStatus": "AVAILABLE"}}
 
 
-class Session(Answers):
+class Session(Played):
     """A session of an account that a pipeline can be made in."""
 
     def __init__(self, **answers: object) -> None:
@@ -25,17 +25,12 @@ class Session(Answers):
             "get_parameter": {"Parameter": {"Value": "28"}},
             "get_connection": WORKS,
         }
-        super().__init__(**works | answers)
-        self.region_name = None
+        super().__init__(region=None, **works | answers)
 
-    def client(self, service: str, *, region_name: str) -> "Session":
+    def client(self, service: str, *, region_name: str | None = None) -> "Session":
         # CDK makes a bucket in the region of each environment.
         assert region_name == "us-west-2" or (service, region_name) == ("ssm", "us-east-1")
         return self
-
-    def get_partition_for_region(self, region: str) -> str:
-        assert region == "us-west-2"
-        return "aws"
 
 
 @pytest.mark.parametrize(

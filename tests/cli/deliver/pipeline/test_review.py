@@ -30,8 +30,9 @@ from hyperpod_cli.deliver.pipeline.review import (
     write_review,
 )
 from hyperpod_cli.terminal.errors import LinesError, OpsError
-from tests.cli.deliver.pipeline.conftest import Answers
+from tests.support.commands import cdk_program
 from tests.support.configs import CONFIG_FOLDER
+from tests.support.played import Played
 from tests.support.provisioner.fake_s3 import client_error
 
 
@@ -163,11 +164,8 @@ def test_the_cdk_cli_says_what_an_environment_changes(
     fails_on: tuple[str, ...],
     flags: tuple[bool, bool],
 ) -> None:
-    cdk_cli = tmp_path / "node_modules" / ".bin" / "cdk"
-    cdk_cli.parent.mkdir(parents=True)
     fails = "".join(f'case "$*" in *"--fail-on {what}") exit 1;; esac\n' for what in fails_on)
-    cdk_cli.write_text(f'#!/bin/sh\necho "$*"\n{fails}', "utf-8")
-    cdk_cli.chmod(0o755)
+    cdk_program(tmp_path, f'#!/bin/sh\necho "$*"\n{fails}')
     monkeypatch.chdir(tmp_path)
 
     created, changed = map(list, stacks)
@@ -189,16 +187,8 @@ FOUND = {"StackName": "ml-platform", "StackStatus": "CREATE_COMPLETE"}
 ABSENT = client_error("ValidationError", "DescribeStacks", "Stack ml-platform does not exist")
 
 
-class Session(Answers):
-    """A session of the account of a pipeline's stack."""
-
-    def client(self, _service: str, *, region_name: str) -> "Session":
-        assert region_name == "us-east-1"
-        return self
-
-
-def session(**answers: object) -> boto3.Session:
-    return cast("boto3.Session", Session(**answers))
+def session(**answers: Any) -> boto3.Session:
+    return cast("boto3.Session", Played(**answers))
 
 
 def test_an_account_that_does_not_trust_the_pipeline_is_named_with_its_fix() -> None:

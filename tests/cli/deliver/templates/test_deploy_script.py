@@ -46,6 +46,9 @@ esac
 """
 
 
+BUCKET = ("--bucket", "assets")
+
+
 @pytest.fixture(scope="module")
 def folder(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of what `make templates` writes, in a folder with a space in its name."""
@@ -69,81 +72,60 @@ def deploy(folder: Path, *arguments: str, **variables: str) -> subprocess.Comple
 
 
 @pytest.mark.parametrize(
-    ("arguments", "variables", "said"),
+    ("arguments", "said"),
     [
-        pytest.param([], {}, "--bucket: is missing; name an S3 bucket", id="no bucket"),
-        pytest.param(["--bucket"], {}, "--bucket: needs a value", id="no value"),
-        pytest.param(["--bucket", "assets", "now"], {}, "now: is neither an option nor", id="word"),
-        pytest.param(
-            ["--bucket", "assets", "--prefix", "a b/"], {}, "--prefix: 'a b/' must be", id="prefix"
-        ),
+        ([], "--bucket: is missing; name an S3 bucket"),
+        (["--bucket"], "--bucket: needs a value"),
+        ([*BUCKET, "now"], "now: is neither an option nor"),
+        ([*BUCKET, "--prefix", "a b/"], "--prefix: 'a b/' must be"),
         *(
-            pytest.param(["--bucket", "assets", "--prefix", prefix], {}, "--prefix: '", id=prefix)
+            ([*BUCKET, "--prefix", prefix], "--prefix: '")
             for prefix in ("../x/", "a/../b/", ".hidden/", "$(touch x)/", "no-slash", "a\nb/")
         ),
         *(
-            pytest.param(["--bucket", bucket], {}, f"--bucket: '{bucket}' must be", id=bucket)
+            (["--bucket", bucket], f"--bucket: '{bucket}' must be")
             for bucket in ("-x;id", "a b", "Upper", "ab", "a/../b")
         ),
         *(
-            pytest.param(
-                ["--bucket", "assets", "--dry-run", f"DeploymentName={name}"],
-                {},
+            (
+                [*BUCKET, "--dry-run", f"DeploymentName={name}"],
                 f"DeploymentName: '{name}' must be at most 14 lower-case letters",
-                id=name,
             )
             for name in ("x/;1e touch made #", "$(touch made)", "a b", "-x", "Ml", "a" * 15)
         ),
-        pytest.param(
-            ["--bucket", "assets", "--dry-run", "DeploymentName=ml\n--role-arn"],
-            {},
+        (
+            [*BUCKET, "--dry-run", "DeploymentName=ml\n--role-arn"],
             "DeploymentName: a value is one line of text, and this one has 'ml?--role-arn'",
-            id="two lines",
         ),
-        pytest.param(
-            ["--bucket", "assets", "--region", "us-west-2;id"], {}, "--region: 'us-west-2;", id="id"
-        ),
-        pytest.param(
-            ["--bucket", "assets", "Deployment.*=x"], {}, "Deployment.*: is not a", id="pattern"
-        ),
-        pytest.param(
-            ["--bucket", "assets", "Count=1"], {}, "Count: is not a parameter of", id="parameter"
-        ),
-        pytest.param(
-            ["--bucket", "assets", "AssetsBucket=b"], {}, "AssetsBucket: comes from", id="assets"
-        ),
-        pytest.param(
-            ["--bucket", "assets"],
-            {"NO_CREDENTIALS": "1"},
-            "AWS takes no credentials of yours: Unable to locate credentials.; set AWS_PROFILE",
-            id="no credentials",
-        ),
-        pytest.param(
-            ["--bucket", "none"], {}, "--bucket: none must be a bucket of account", id="none"
-        ),
-        pytest.param(
+        ([*BUCKET, "--region", "us-west-2;id"], "--region: 'us-west-2;"),
+        ([*BUCKET, "Deployment.*=x"], "Deployment.*: is not a"),
+        ([*BUCKET, "Count=1"], "Count: is not a parameter of"),
+        ([*BUCKET, "AssetsBucket=b"], "AssetsBucket: comes from"),
+        (["--bucket", "none"], "--bucket: none must be a bucket of account"),
+        (
             ["--bucket", "classic"],
-            {},
             "--bucket: classic is in us-east-1, but Lambda takes code from a bucket of us-west-2",
-            id="other region",
         ),
-        pytest.param(
-            ["--bucket", "assets", "--region", "eu-west-1"],
-            {},
+        (
+            [*BUCKET, "--region", "eu-west-1"],
             "--bucket: assets is in us-west-2, but Lambda takes code from a bucket of eu-west-1",
-            id="region given",
         ),
-        pytest.param(
-            ["--bucket", "assets", "AvailabilityZoneId1=usw2-az3"],
-            {},
+        (
+            [*BUCKET, "AvailabilityZoneId1=usw2-az3"],
             "AvailabilityZoneId1=usw2-az3: the deployment has AvailabilityZoneId1=, which cannot",
-            id="fixed",
         ),
     ],
 )
-def test_bad_input_is_one_line(
-    folder: Path, arguments: list[str], variables: dict[str, str], said: str
-) -> None:
+def test_bad_input_is_one_line(folder: Path, arguments: list[str], said: str) -> None:
+    _is_told(folder, *arguments, said=said)
+
+
+def test_missing_credentials_are_one_line(folder: Path) -> None:
+    said = "AWS takes no credentials of yours: Unable to locate credentials.; set AWS_PROFILE"
+    _is_told(folder, *BUCKET, said=said, NO_CREDENTIALS="1")
+
+
+def _is_told(folder: Path, *arguments: str, said: str, **variables: str) -> None:
     before = sorted(Path().iterdir())
     done = deploy(folder, *arguments, **variables)
 
@@ -182,7 +164,7 @@ def _is_refused(folder: Path, *, file: str, text: str | None, said: str) -> None
     path = folder / file
     before = path.read_bytes() if path.exists() else None
     path.unlink() if text is None else path.write_text(text, "utf-8")
-    done = deploy(folder, "--bucket", "assets")
+    done = deploy(folder, *BUCKET)
     path.unlink(missing_ok=True) if before is None else path.write_bytes(before)
 
     assert done.returncode == 2
@@ -192,7 +174,7 @@ def _is_refused(folder: Path, *, file: str, text: str | None, said: str) -> None
 
 def test_a_dry_run_prints_the_commands_and_changes_nothing(folder: Path) -> None:
     given = ["DeploymentName=lab", "WorkerGroup1InstanceCount=3", "StorageCapacityGiB=2400"]
-    done = deploy(folder, "--bucket", "assets", "--dry-run", *given)
+    done = deploy(folder, *BUCKET, "--dry-run", *given)
 
     assert done.returncode == 0, done.stderr
     commands = [line for line in done.stdout.splitlines() if "+ aws" in line]
@@ -221,7 +203,7 @@ def test_a_dry_run_prints_the_commands_and_changes_nothing(folder: Path) -> None
 
 
 def test_a_failure_is_told_with_its_reason_and_the_other_stacks_go_on(folder: Path) -> None:
-    done = deploy(folder, "--bucket", "assets")
+    done = deploy(folder, *BUCKET)
 
     assert done.returncode == 1
     lines = done.stdout.splitlines()
@@ -236,7 +218,7 @@ def test_an_object_is_kept_if_its_content_is_that_of_the_asset(folder: Path) -> 
     asset = min((folder / "assets").iterdir())
     same = b64encode(sha256(asset.read_bytes()).digest()).decode()
 
-    done = deploy(folder, "--bucket", "assets", "--dry-run", HELD=same)
+    done = deploy(folder, *BUCKET, "--dry-run", HELD=same)
 
     uploads = [line for line in done.stdout.splitlines() if "put-object" in line]
     assert len(uploads) == len(list((folder / "assets").iterdir())) - 1
@@ -264,7 +246,7 @@ def test_what_takes_more_than_an_hour_is_waited_for(
 ) -> None:
     (folder.parent / "bin" / "aws.settled").unlink(missing_ok=True)
 
-    done = deploy(folder, "--bucket", "assets", STATUS=status)
+    done = deploy(folder, *BUCKET, STATUS=status)
 
     assert done.returncode == code
     assert [line for line in done.stdout.splitlines() if said in line]
@@ -280,7 +262,7 @@ def test_the_tags_of_the_configuration_are_those_of_the_stacks(
     tags = '"tags": {\n  "cost center": "a/b=1",\n  "team": "research"\n }'
     manifest.write_text(text.replace('"tags": {}', tags), "utf-8")
 
-    done = deploy(copy, "--bucket", "assets", "--dry-run")
+    done = deploy(copy, *BUCKET, "--dry-run")
 
     commands = [line for line in done.stdout.splitlines() if "cloudformation deploy" in line]
     assert len(commands) == 4

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.commands import run
+from tests.support.commands import Said, ran
 from tests.support.configs import REPOSITORY
 
 EXAMPLE = REPOSITORY / "examples" / "quotas"
@@ -23,11 +23,8 @@ def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "400")
 
 
-def simulated(
-    capsys: pytest.CaptureFixture[str], *options: str | Path, jobs: Path = JOBS
-) -> tuple[int, str, str]:
-    code = run("quota", "simulate", "--jobs", jobs, "--config", CURRENT, *options)
-    return code, *capsys.readouterr()
+def simulated(*options: str | Path, jobs: Path = JOBS) -> Said:
+    return ran("quota", "simulate", "--jobs", jobs, "--config", CURRENT, *options)
 
 
 def rows(table: str) -> dict[tuple[str, str], list[str]]:
@@ -40,9 +37,9 @@ def rows(table: str) -> dict[tuple[str, str], list[str]]:
     return found
 
 
-def test_quotas_are_compared(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_quotas_are_compared(tmp_path: Path) -> None:
     picture = tmp_path / "who.svg"
-    code, out, err = simulated(capsys, "--proposed", PROPOSED, "--picture", picture)
+    code, out, err = simulated("--proposed", PROPOSED, "--picture", picture)
 
     assert (code, err) == (0, "")
     table = rows(out)
@@ -66,8 +63,8 @@ def test_quotas_are_compared(capsys: pytest.CaptureFixture[str], tmp_path: Path)
     ]
 
 
-def test_the_sums_are_those_of_the_nodes(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = simulated(capsys, "--json", "--proposed", PROPOSED)
+def test_the_sums_are_those_of_the_nodes() -> None:
+    code, out, _ = simulated("--json", "--proposed", PROPOSED)
     found: dict[str, Any] = json.loads(out)
 
     assert code == 0
@@ -84,10 +81,10 @@ def test_the_sums_are_those_of_the_nodes(capsys: pytest.CaptureFixture[str]) -> 
     assert found["configured"]["never"] == ["pretrain-b"]
 
 
-def test_checkpoints_save_what_was_done(capsys: pytest.CaptureFixture[str]) -> None:
+def test_checkpoints_save_what_was_done() -> None:
     lost = {}
     for options in ((), ("--checkpoint-minutes", "30")):
-        _, out, _ = simulated(capsys, "--json", "--proposed", PROPOSED, *options)
+        _, out, _ = simulated("--json", "--proposed", PROPOSED, *options)
         lost[options] = json.loads(out)["proposed"]["teams"][-1]["lost_node_hours"]
 
     assert 0 < lost["--checkpoint-minutes", "30"] < lost[()]
@@ -134,41 +131,37 @@ def _nodes(name: str) -> float:
         ('submitted,"team', "jobs.csv: is no CSV file"),
     ],
 )
-def test_a_mistake_is_a_line_with_its_place(
-    text: str, says: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_mistake_is_a_line_with_its_place(text: str, says: str, tmp_path: Path) -> None:
     jobs = tmp_path / "jobs.csv"
     jobs.write_text(text, "utf-8")
-    code, out, err = simulated(capsys, jobs=jobs)
+    code, out, err = simulated(jobs=jobs)
 
     assert (code, out) == (2, "")
     assert says in err
     assert err.count("\n") == 1
 
 
-def test_files_that_are_of_no_use(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    code, _, err = simulated(capsys, jobs=tmp_path / "none.csv")
+def test_files_that_are_of_no_use(tmp_path: Path) -> None:
+    code, _, err = simulated(jobs=tmp_path / "none.csv")
     assert (code, err.count("\n")) == (2, 1)
     assert "none.csv: No such file" in err
 
-    code, _, err = simulated(capsys, "--picture", "who.png")
+    code, _, err = simulated("--picture", "who.png")
     assert (code, err) == (2, "--picture: 'who.png' must end with .svg\n")
 
     alone = tmp_path / "alone.yaml"
     content = yaml.safe_load(CURRENT.read_text("utf-8"))
     del content["governance"]
     alone.write_text(yaml.safe_dump(content), "utf-8")
-    code, _, err = simulated(capsys, "--proposed", alone)
+    code, _, err = simulated("--proposed", alone)
     assert (code, err.count("\n")) == (2, 1)
     assert "alone.yaml: governance: is missing" in err
 
 
-def test_all_mistakes_are_told_up_to_ten(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_all_mistakes_are_told_up_to_ten(tmp_path: Path) -> None:
     jobs = tmp_path / "jobs.csv"
     jobs.write_text(_HEADER + 30 * _LINE.replace(",60,", ",x,"), "utf-8")
-    code, _, err = simulated(capsys, jobs=jobs)
+    code, _, err = simulated(jobs=jobs)
 
     assert code == 2
     assert err.splitlines()[-1] == "and 20 more lines"
@@ -176,7 +169,7 @@ def test_all_mistakes_are_told_up_to_ten(
 
 
 def test_the_page_shows_what_the_command_says(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(REPOSITORY)
     page = (REPOSITORY / "docs" / "governance.md").read_text("utf-8")
@@ -184,8 +177,9 @@ def test_the_page_shows_what_the_command_says(
     typed, _, says = block.partition("\n")
 
     picture = tmp_path / "quotas.svg"
-    assert run(*typed.replace("docs/quotas.svg", str(picture)).split()) == 0
-    shown = capsys.readouterr().out.replace(str(picture), "docs/quotas.svg")
+    said = ran(*typed.replace("docs/quotas.svg", str(picture)).split())
+    shown = said.out.replace(str(picture), "docs/quotas.svg")
+    assert said.code == 0
     assert [line.rstrip() for line in shown.strip().splitlines()] == says.splitlines()
     drawn = (REPOSITORY / "docs" / "quotas.svg").read_text("utf-8")
     assert picture.read_text("utf-8") == drawn

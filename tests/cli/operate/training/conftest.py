@@ -11,7 +11,7 @@ from hyperpod_cdk import Config
 from hyperpod_cli.operate.job_options import Given
 from hyperpod_cli.operate.training.request import JobRequest, requested
 from tests.conftest import Configure
-from tests.support.kubernetes_api import CHART, pod
+from tests.support.kubernetes_api import CHART, claim, pod
 
 IMAGE = "111122223333.dkr.ecr.us-west-2.amazonaws.com/train:1"
 P4D = {"name": "a100", "instance_type": "ml.p4d.24xlarge", "instance_count": 2}
@@ -40,29 +40,11 @@ def ready(kubernetes: KubernetesApi) -> KubernetesApi:
     kubernetes.create(yaml.safe_load(definition.read_text("utf-8")))
     for number, group in enumerate([P4D, P4D, *[SLOW] * 4]):
         join(kubernetes, f"hyperpod-i-{number}", group)
-    where = {"namespace": "default"}
-    kubernetes.create(
-        {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "hugging-face", **where}}
-    )
-    kubernetes.create(
-        {
-            "apiVersion": "v1",
-            "kind": "PersistentVolumeClaim",
-            "metadata": {"name": "fsx-claim", **where},
-            "spec": {
-                "accessModes": ["ReadWriteMany"],
-                "resources": {"requests": {"storage": "1Gi"}},
-            },
-        }
-    )
-    kubernetes.create(
-        {
-            "apiVersion": "scheduling.k8s.io/v1",
-            "kind": "PriorityClass",
-            "metadata": {"name": "training"},
-            "value": 1,
-        }
-    )
+    secret = {"name": "hugging-face", "namespace": "default"}
+    kubernetes.create({"apiVersion": "v1", "kind": "Secret", "metadata": secret})
+    kubernetes.create(claim())
+    made = {"metadata": {"name": "training"}, "value": 1}
+    kubernetes.create({"apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", **made})
     return kubernetes
 
 

@@ -19,10 +19,10 @@ from hyperpod_cli.operate.validation.work import Runner
 from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, REFUSED
 from tests.support.chart_rendering import template
 from tests.support.clusters import described
-from tests.support.commands import run
+from tests.support.commands import Said, ran
 from tests.support.configs import REPOSITORY, configured
 from tests.support.fabric import Fabric, Player, names
-from tests.support.kubernetes_api import CHART, PRINCIPALS, client_of, daemon_set, pod
+from tests.support.kubernetes_api import CHART, PRINCIPALS, claim, client_of, daemon_set, pod
 
 P4, P5 = "ml.p4d.24xlarge", "ml.p5.48xlarge"
 STORAGE = ["--check", "storage", "--claim", "nope"]
@@ -43,6 +43,7 @@ class Site:
         self.groups: dict[str, dict[str, Any]] = {"workers": {}}
         self.built: dict[str, str] = {}
         self.config: Config | None = None
+        self.said = Said(0, "", "")
         self.player = Player(api=kubernetes, fabric=Fabric(), folder=folder / "bin")
         patch.chdir(folder)
         patch.setattr(clusters, "chosen_cluster", lambda *_given, **_named: self.chosen())
@@ -101,16 +102,7 @@ class Site:
         self.kubernetes.create(yaml.safe_load(text))
 
     def claim(self) -> None:
-        spec = {"accessModes": ["ReadWriteMany"], "resources": {"requests": {"storage": "1Gi"}}}
-        metadata = {"name": "fsx-claim", "namespace": "default"}
-        self.kubernetes.create(
-            {
-                "apiVersion": "v1",
-                "kind": "PersistentVolumeClaim",
-                "metadata": metadata,
-                "spec": {**spec, "storageClassName": "", "volumeName": "fsx"},
-            }
-        )
+        self.kubernetes.create(claim(storageClassName="", volumeName="fsx"))
         status = {"phase": "Bound"}
         self.kubernetes.set_status(
             "v1", "PersistentVolumeClaim", "fsx-claim", status, namespace="default"
@@ -135,9 +127,10 @@ class Site:
 
     def validate(self, *arguments: str) -> tuple[int, dict[str, Any]]:
         """Run the command; return its exit code, and what it wrote as JSON."""
-        code = run("validate-nodes", "--json", "found.json", "--junit", "found.xml", *arguments)
+        files = ("--json", "found.json", "--junit", "found.xml")
+        self.said = ran("validate-nodes", *files, *arguments)
         found = self.folder / "found.json"
-        return code, json.loads(found.read_text()) if found.exists() else {}
+        return self.said.code, json.loads(found.read_text()) if found.exists() else {}
 
 
 @pytest.fixture
@@ -162,9 +155,9 @@ def failed(found: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def test_a_healthy_cluster(ready: Site, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_healthy_cluster(ready: Site) -> None:
     code, found = ready.validate()
-    out = capsys.readouterr().out
+    out = ready.said.out
     assert (code, found["ok"], failed(found)) == (0, True, []), out
     told = {each["check"]: each["found"] for each in found["findings"]}
     assert told["GPUs"] == "8 (NVIDIA H100 80GB HBM3, driver 570.133.20)"
@@ -198,15 +191,13 @@ def test_the_node_on_tcp_is_named(ready: Site) -> None:
     assert ("NCCL provider", "n0002") in failed(found)
 
 
-def test_a_slow_node_is_named(
-    ready: Site, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_slow_node_is_named(ready: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "200")
     ready.player.fabric = Fabric(slow=["n0002"])
     code, found = ready.validate("--check", "fabric")
     assert code == FAILED
     assert [each for each in failed(found) if each[0] == "slow node"] == [("slow node", "n0002")]
-    out = capsys.readouterr().out
+    out = ready.said.out
     assert "hyperpod-ops replace n0002" in out
     assert "at least 300 GB/s, efa" in out
     assert f"The floor of {P5}, 300 GB/s, is of https://github.com/NVIDIA/aicr/" in out
@@ -244,7 +235,7 @@ def test_a_missing_gpu_is_named_and_holds_up_nobody(ready: Site) -> None:
     assert whole["subject"] == "all 3 nodes"
 
 
-def test_it_goes_on_after_an_interruption(ready: Site, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_goes_on_after_an_interruption(ready: Site) -> None:
     ready.player.fabric = Fabric(slow=["n0000", "n0003"])
 
     def interrupt(player: Player) -> None:
@@ -254,14 +245,14 @@ def test_it_goes_on_after_an_interruption(ready: Site, capsys: pytest.CaptureFix
     ready.player.before_tick = interrupt
     code, _ = ready.validate("--check", "node", "--check", "fabric")
     assert (code, ready.jobs()) == (INTERRUPTED, [])
-    assert "run the command again" in capsys.readouterr().err
+    assert "run the command again" in ready.said.err
     before = {*ready.player.started}
 
     ready.player.before_tick = lambda _player: None
     code, found = ready.validate("--check", "node", "--check", "fabric")
     assert code == FAILED
     assert {each[1] for each in failed(found) if each[0] == "slow node"} == {"n0000", "n0003"}
-    assert "Continuing from" in capsys.readouterr().out
+    assert "Continuing from" in ready.said.out
     again = {name for name in ready.player.started if name not in before}
     assert again
     assert not [name for name in again if name.endswith(("-1-0", "-1-1", "-1-2", "-1-3"))]
@@ -309,7 +300,6 @@ def test_an_image_that_cannot_be_used_ends_it_in_a_line(
     *,
     ready: Site,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
     phase: str,
     state: dict[str, Any],
     needed: str,
@@ -321,7 +311,7 @@ def test_an_image_that_cannot_be_used_ends_it_in_a_line(
     monkeypatch.setattr(Player, "_end", lambda *_given: None)
     code, _ = ready.validate("--image", "registry.invalid/none:1")
     assert (code, ready.jobs()) == (FAILED, [])
-    (line,) = capsys.readouterr().err.splitlines()
+    (line,) = ready.said.err.splitlines()
     assert line.endswith(f"image registry.invalid/none:1: {needed}")
 
 
@@ -359,29 +349,27 @@ def test_what_takes_pytorch_runs_in_the_training_image(
 
 
 @pytest.mark.parametrize("beside", [{"cluster": None}, {}], ids=["alone", "beside HyperPod"])
-def test_nodes_of_a_node_group(
-    site: Site, capsys: pytest.CaptureFixture[str], beside: Mapping[str, Any]
-) -> None:
+def test_nodes_of_a_node_group(site: Site, beside: Mapping[str, Any]) -> None:
     group = {"name": "gpu", "instance_types": ["p5.48xlarge"], "desired_size": 2}
     site.config = configured({**beside, "node_groups": [group]})
     site.install_mpi()
     site.claim()
     assert site.validate("--group", "gpu") == (REFUSED, {})
-    assert capsys.readouterr().err.startswith("gpu: has no nodes in Kubernetes now")
+    assert site.said.err.startswith("gpu: has no nodes in Kubernetes now")
 
     site.add(2, kind="p5.48xlarge", labels={"eks.amazonaws.com/nodegroup": "gpu"})
     code, found = site.validate("--group", "gpu")
-    assert (code, found["ok"]) == (0, True), capsys.readouterr().out
+    assert (code, found["ok"]) == (0, True), site.said.out
     tested = {each["subject"] for each in found["findings"] if each["check"] == "GPUs"}
     assert tested == set(names(2))
 
 
-def test_nothing_checked_is_a_failure(ready: Site, capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_checked_is_a_failure(ready: Site) -> None:
     for node in names(4)[1:]:
         user_pod(ready, node)
     code, found = ready.validate("--check", "fabric")
     assert (code, found["ok"], found["complete"]) == (FAILED, False, False)
-    out = capsys.readouterr().out
+    out = ready.said.out
     assert "0 ok, 0 failed, 4 skipped. Nothing was checked" in out
     assert (ready.folder / "found.xml").read_text().count("<skipped message=") == 4
 
@@ -451,17 +439,13 @@ def _unstarted(player: Player) -> None:
     ],
 )
 def test_what_says_nothing_about_a_node_is_skipped(
-    ready: Site,
-    capsys: pytest.CaptureFixture[str],
-    happens: Callable[[Player], None],
-    told: str,
-    check: str,
+    ready: Site, happens: Callable[[Player], None], told: str, check: str
 ) -> None:
     ready.player.before_tick = happens
     code, found = ready.validate("--check", check, "--timeout", "2")
     assert (code, failed(found), ready.jobs()) == (FAILED, [], [])
     assert {each["found"].partition("; run")[0] for each in found["findings"]} == {told}
-    out = capsys.readouterr().out
+    out = ready.said.out
     assert "hyperpod-ops replace" not in out
     waits = [line for line in out.splitlines() if "have begun" in line]
     notice = f"0 of {4 if check == 'node' else 1} checks have begun; their pods: none yet"
@@ -560,15 +544,11 @@ def _all_busy(site: Site) -> None:
     ],
 )
 def test_what_cannot_work_is_refused_before_anything_is_submitted(
-    site: Site,
-    capsys: pytest.CaptureFixture[str],
-    prepare: Callable[[Site], None],
-    arguments: list[str],
-    told: str,
+    site: Site, prepare: Callable[[Site], None], arguments: list[str], told: str
 ) -> None:
     prepare(site)
     code, _ = site.validate(*arguments)
-    errors = capsys.readouterr().err.splitlines()
+    errors = site.said.err.splitlines()
     assert (code, len(errors)) == (REFUSED, 1), errors
     assert errors[0].startswith(told)
     assert site.player.started == {}
