@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from pathlib import Path
@@ -154,16 +154,12 @@ def _sources(endpoint: str, *, region: str) -> Iterator[Mapping[str, Any]]:
     }
 
 
-@contextmanager
-def _token(host: str, *, role: str) -> Iterator[str]:
+def _token(host: str, *, role: str) -> AbstractContextManager[str]:
     managed = _MANAGED.fullmatch(host)
     if managed is None:
-        yield os.environ[TOKEN]
-        return
+        return nullcontext(os.environ[TOKEN])
     workspace, region = managed.groups()
-    client = AwsSession(region=region).writing_client("grafana")
-    with managed_token(client, workspace, role=role) as token:
-        yield token
+    return managed_token(AwsSession(region=region).writing_client("grafana"), workspace, role=role)
 
 
 @contextmanager

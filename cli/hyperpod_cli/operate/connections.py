@@ -86,22 +86,14 @@ def add_context(path: Path, found: Mapping[str, Any], *, region: str, alias: str
 
 
 def _token(name: str, *, region: str) -> dict[str, Any]:
-    command = {
+    command = f"--region {region} eks get-token --cluster-name {name} --output json"
+    profile = os.environ.get("AWS_PROFILE")
+    return {
         "apiVersion": _API_VERSION,
         "command": "aws",
-        "args": [
-            "--region",
-            region,
-            "eks",
-            "get-token",
-            "--cluster-name",
-            name,
-            "--output",
-            "json",
-        ],
+        "args": command.split(),
+        **({"env": [{"name": "AWS_PROFILE", "value": profile}]} if profile else {}),
     }
-    profile = os.environ.get("AWS_PROFILE")
-    return {**command, **({"env": [{"name": "AWS_PROFILE", "value": profile}]} if profile else {})}
 
 
 def _read(path: Path) -> dict[str, Any]:

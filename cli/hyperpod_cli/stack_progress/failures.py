@@ -201,23 +201,23 @@ def _watching(situation: Situation) -> str:
     return situation.aws("describe-stacks", "--query 'Stacks[0].StackStatus'")
 
 
+# What ends an operation that goes on, and what is said of it.
+_ENDINGS = {
+    "CREATE_IN_PROGRESS": ("delete-stack", "To watch it, and to delete what it creates:"),
+    "UPDATE_IN_PROGRESS": ("cancel-update-stack", "To watch it, and to cancel the update:"),
+}
+
+
 def interrupted(situation: Situation) -> NextStep | None:
     """Return what goes on in AWS after Ctrl-C; None for a stack that nothing happens to."""
     status = situation.status
     if not _is_at_work(status):
         return None
-    watch = _watching(situation)
-    commands: tuple[str, ...] = (watch,)
-    meaning = f"CloudFormation goes on with {situation.stack} ({status})."
-    if status == "UPDATE_IN_PROGRESS":
-        commands = (watch, situation.aws("cancel-update-stack"))
-        meaning += " To watch it, and to cancel the update:"
-    elif status == "CREATE_IN_PROGRESS":
-        commands = (watch, situation.aws("delete-stack"))
-        meaning += " To watch it, and to delete what it creates:"
-    else:
-        meaning += " It cannot be cancelled. To watch it:"
-    return NextStep(meaning=meaning, commands=commands)
+    ending, told = _ENDINGS.get(status, ("", "It cannot be cancelled. To watch it:"))
+    return NextStep(
+        meaning=f"CloudFormation goes on with {situation.stack} ({status}). {told}",
+        commands=(_watching(situation), *([situation.aws(ending)] if ending else [])),
+    )
 
 
 Paths = Mapping[str, Mapping[str, str]]

@@ -1,7 +1,7 @@
 """Deletes stacks that `cdk synth` has written."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +10,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 from hyperpod_cdk import load_config
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.assembly import Stack, stacks_in
-from hyperpod_cli.aws.session import AwsClient, deployer_session
+from hyperpod_cli.aws.session import deployer_session
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed, resources_of
-from hyperpod_cli.deliver.destroy.plan import Deletion, announced, deletion_of, ending, outcome
+from hyperpod_cli.deliver.destroy.plan import announced, deletion_of, ending, outcome
 from hyperpod_cli.stack_progress.progress import Followed
 from hyperpod_cli.stack_progress.terminal import agreed, followed, lift_protection, run
 from hyperpod_cli.terminal.console import console
@@ -39,7 +39,11 @@ def destroy(path: Path, *, templates: Path, everything: bool, express: bool, for
         there = [stack for stack in going if found[stack.name] is not None]
         doomed = {stack.name: found[stack.name] for stack in there}
         others = [name for name, each in found.items() if each and name not in _names(there)]
-        deletions = _deletions(client, there, found=found)
+        deletions = [
+            deletion_of(name, template=each.template, resources=resources_of(client, name))
+            for name, each in doomed.items()
+            if each is not None
+        ]
         all_of_them = make_command("destroy-all", path)
         lines = [*announced(deletions, others=others, everything=all_of_them), *ending(config)]
     except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
@@ -75,19 +79,6 @@ def destroy(path: Path, *, templates: Path, everything: bool, express: bool, for
 
 def _names(stacks: Sequence[Stack]) -> list[str]:
     return [stack.name for stack in stacks]
-
-
-def _deletions(
-    client: AwsClient,
-    stacks: Sequence[Stack],
-    *,
-    found: Mapping[str, Deployed | None],
-) -> list[Deletion]:
-    return [
-        deletion_of(name, template=each.template, resources=resources_of(client, name))
-        for name in _names(stacks)
-        if (each := found[name]) is not None
-    ]
 
 
 def _batches(stacks: Sequence[Stack], *, first: Sequence[str]) -> list[list[Followed]]:

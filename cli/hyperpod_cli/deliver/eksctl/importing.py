@@ -55,8 +55,7 @@ def import_cluster_config(source: Path, *, output: Path | None) -> int:
     decisions = [file.line(finding) for _, finding in draft.decisions]
     heads = ((_HEAD, said), ("Decide first, where the file has a comment:", decisions))
     before = [line for head, lines in heads if lines for line in (head, *(f"  {x}" for x in lines))]
-    for line in report(config, path=path, before_next=before):
-        print(line)
+    print("\n".join(report(config, path=path, before_next=before)))
     return 0
 
 

@@ -36,8 +36,7 @@ def write_configuration(
     except (KeyboardInterrupt, EOFError):
         print("\nNothing is written.", file=sys.stderr)
         return INTERRUPTED
-    for line in report(written, path=path):
-        print(line)
+    print("\n".join(report(written, path=path)))
     return 0
 
 
