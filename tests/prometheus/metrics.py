@@ -40,13 +40,11 @@ class Series:
 
     Attributes:
         name: The metric.
-        kind: `gauge` or `counter`.
         labels: Its labels.
         value: Its value of a minute; None for no sample.
     """
 
     name: str
-    kind: str
     labels: Mapping[str, str]
     value: Value
 
@@ -59,9 +57,8 @@ def open_metrics() -> str:
     lines: list[str] = []
     for name, found in by_name.items():
         # OpenMetrics wants counters to end with _total, which those of EFA do not.
-        is_counter = found[0].kind == "counter" and name.endswith("_total")
-        family = name.removesuffix("_total") if is_counter else name
-        lines.append(f"# TYPE {family} {'counter' if is_counter else 'gauge'}")
+        family = name.removesuffix("_total")
+        lines.append(f"# TYPE {family} {'gauge' if family == name else 'counter'}")
         for series in found:
             labels = ",".join(f'{key}="{value}"' for key, value in series.labels.items())
             lines += (
@@ -97,46 +94,39 @@ def _gpus() -> Iterator[Series]:
                 "Hostname": node,
                 "cluster_id": CLUSTER,
             }
-            busy, phase = node in _BUSY, place + gpu / 8
-            hot = 16 if node == _HOT and gpu == 0 else 0
+            for metric, value in _of_gpu(node, gpu, phase=place + gpu / 8).items():
+                yield Series(name=metric, labels=labels, value=value)
 
-            def utilization(minute: int, busy: bool = busy, phase: float = phase) -> float:
-                return _wave(minute, middle=94, height=4, phase=phase) * (busy and _works(minute))
 
-            def memory(minute: int, busy: bool = busy) -> float:
-                return 71000 if busy and _works(minute) else 4
+def _of_gpu(node: str, gpu: int, *, phase: float) -> Mapping[str, Value]:
+    hot = 16 if node == _HOT and gpu == 0 else 0
 
-            def left(minute: int, busy: bool = busy) -> float:
-                return 81075 - (71000 if busy and _works(minute) else 4)
+    def computes(minute: int) -> bool:
+        return node in _BUSY and _works(minute)
 
-            def power(minute: int, busy: bool = busy, phase: float = phase) -> float:
-                return (
-                    _wave(minute, middle=640, height=30, phase=phase)
-                    if (busy and _works(minute))
-                    else 72
-                )
+    def used(minute: int) -> float:
+        return 71000 if computes(minute) else 4
 
-            def temperature(
-                minute: int, busy: bool = busy, phase: float = phase, hot: int = hot
-            ) -> float:
-                if not (busy and _works(minute)):
-                    return 31
-                extra = hot if 150 <= minute < 200 else 0
-                return _wave(minute, middle=66 + extra, height=2, phase=phase) + extra / 4
+    def temperature(minute: int) -> float:
+        if not computes(minute):
+            return 31
+        extra = hot if 150 <= minute < 200 else 0
+        return _wave(minute, middle=66 + extra, height=2, phase=phase) + extra / 4
 
-            def xid(minute: int, node: str = node, gpu: int = gpu) -> float:
-                return 79 if node == _FAULTY and gpu == 3 and minute >= 200 else 0
-
-            values: Mapping[str, Value] = {
-                "DCGM_FI_DEV_GPU_UTIL": utilization,
-                "DCGM_FI_DEV_FB_USED": memory,
-                "DCGM_FI_DEV_FB_FREE": left,
-                "DCGM_FI_DEV_POWER_USAGE": power,
-                "DCGM_FI_DEV_GPU_TEMP": temperature,
-                "DCGM_FI_DEV_XID_ERRORS": xid,
-            }
-            for metric, value in values.items():
-                yield Series(name=metric, kind="gauge", labels=labels, value=value)
+    return {
+        "DCGM_FI_DEV_GPU_UTIL": lambda minute: (
+            _wave(minute, middle=94, height=4, phase=phase) * computes(minute)
+        ),
+        "DCGM_FI_DEV_FB_USED": used,
+        "DCGM_FI_DEV_FB_FREE": lambda minute: 81075 - used(minute),
+        "DCGM_FI_DEV_POWER_USAGE": lambda minute: (
+            _wave(minute, middle=640, height=30, phase=phase) if computes(minute) else 72
+        ),
+        "DCGM_FI_DEV_GPU_TEMP": temperature,
+        "DCGM_FI_DEV_XID_ERRORS": lambda minute: (
+            79 if node == _FAULTY and gpu == 3 and minute >= 200 else 0
+        ),
+    }
 
 
 def _neuron() -> Iterator[Series]:
@@ -152,7 +142,7 @@ def _neuron() -> Iterator[Series]:
     def computes(minute: int) -> bool:
         return 90 <= minute < 270
 
-    yield Series(name="instance_info", kind="gauge", labels=labels, value=lambda _: 1)
+    yield Series(name="instance_info", labels=labels, value=lambda _: 1)
     for core in range(_CORES):
 
         def ratio(minute: int, core: int = core) -> float | None:
@@ -161,13 +151,11 @@ def _neuron() -> Iterator[Series]:
 
         yield Series(
             name="neuroncore_utilization_ratio",
-            kind="gauge",
             labels={**labels, "neuroncore": str(core), "runtime_tag": "367"},
             value=ratio,
         )
     yield Series(
         name="neuron_runtime_memory_used_bytes",
-        kind="gauge",
         labels={**labels, "memory_location": "neuron_device", "runtime_tag": "367"},
         value=lambda minute: 410 * _GIB if computes(minute) else None,
     )
@@ -175,14 +163,12 @@ def _neuron() -> Iterator[Series]:
         a_minute = 0.5 if kind == "transient" else 0
         yield Series(
             name="execution_errors_total",
-            kind="counter",
             labels={**labels, "error_type": kind, "runtime_tag": "367"},
             value=_total(a_minute),
         )
     for kind in ("mem_ecc_corrected", "mem_ecc_uncorrected"):
         yield Series(
             name="hardware_ecc_events_total",
-            kind="counter",
             labels={**labels, "event_type": kind, "neuron_device_index": "0"},
             value=_total(0.05 if kind == "mem_ecc_corrected" else 0),
         )
@@ -203,7 +189,6 @@ def _efa() -> Iterator[Series]:
         }.items():
             yield Series(
                 name=f"node_amazonefa_{name}",
-                kind="counter",
                 labels=labels,
                 value=_total(a_minute),
             )
@@ -222,7 +207,6 @@ def _kubernetes() -> Iterator[Series]:
 
             yield Series(
                 name="kubelet_node_name",
-                kind="gauge",
                 labels={
                     **always,
                     "node": node,
@@ -240,7 +224,6 @@ def _kubernetes() -> Iterator[Series]:
 
             yield Series(
                 name="kube_node_status_condition",
-                kind="gauge",
                 labels={**always, "node": node, "condition": "Ready", "status": status},
                 value=ready,
             )
@@ -250,22 +233,18 @@ def _kubernetes() -> Iterator[Series]:
                 _wave(minute, middle=1300 if _works(minute) else 2010, height=20) * _GIB
             ),
         }.items():
-            yield Series(
-                name=metric, kind="gauge", labels={**always, "instance": node}, value=value
-            )
+            yield Series(name=metric, labels={**always, "instance": node}, value=value)
         if name != PLAIN:
             resource = "nvidia_com_gpu" if name == GPU else "aws_amazon_com_neuron"
             asked = {**always, "node": node, "resource": resource}
             yield Series(
                 name="kube_node_status_allocatable",
-                kind="gauge",
                 labels=asked,
                 value=lambda _: _GPUS,
             )
             if node != _FAULTY:
                 yield Series(
                     name="kube_pod_container_resource_requests",
-                    kind="gauge",
                     labels={
                         **asked,
                         "namespace": "hyperpod-ns-research",
@@ -281,26 +260,22 @@ def _pods(always: Mapping[str, str]) -> Iterator[Series]:
     pods = {**always, "namespace": "research"}
     yield Series(
         name="kube_pod_status_phase",
-        kind="gauge",
         labels={**pods, "pod": "llm-2", "phase": "Pending"},
         value=lambda minute: float(20 <= minute < 60 or minute >= 200),
     )
     crashing = {**pods, "pod": "eval-0", "container": "eval"}
     yield Series(
         name="kube_pod_container_status_waiting_reason",
-        kind="gauge",
         labels={**crashing, "reason": "CrashLoopBackOff"},
         value=lambda minute: 1 if 120 <= minute < 160 else None,
     )
     yield Series(
         name="kube_pod_container_status_restarts_total",
-        kind="counter",
         labels=crashing,
         value=lambda minute: min(max(minute - 120, 0) // 5, 8),
     )
     yield Series(
         name="kueue_pending_workloads",
-        kind="gauge",
         labels={**always, "cluster_queue": "research", "status": "active"},
         value=lambda minute: 3 if minute < 60 else 1 + (minute >= 200),
     )
