@@ -64,20 +64,32 @@ def test_a_configuration_that_would_be_passed_over_is_told(given: str) -> None:
     assert "write CONFIG=config/mine.yaml" in done.stderr
 
 
+DELETION = ["FORCE=1", "UNCHECKED=1", "EXPRESS=1"]
+
+
 @pytest.mark.parametrize(
-    ("given", "options"),
+    ("target", "given", "command", "options"),
     [
-        ("EXPRESS=1", ["--express"]),
-        ("EXPRESS=0", []),
-        ("YES=1", ["--yes"]),
-        ("YES=0", []),
-        ("ONLY=ml-platform ml-storage", ["--only", "ml-platform ml-storage"]),
+        ("deploy", ["EXPRESS=1"], ["deploy"], ["--express"]),
+        ("deploy", ["EXPRESS=0"], ["deploy"], []),
+        ("deploy", ["YES=1"], ["deploy"], ["--yes"]),
+        ("deploy", ["YES=0"], ["deploy"], []),
+        (
+            "deploy",
+            ["ONLY=ml-platform ml-storage"],
+            ["deploy"],
+            ["--only", "ml-platform ml-storage"],
+        ),
+        ("destroy", DELETION, ["destroy"], ["--force", "--unchecked", "--express"]),
+        ("destroy-all", DELETION, ["destroy", "--all"], ["--force", "--unchecked"]),
     ],
 )
-def test_a_switch_is_on_with_1_alone(given: str, options: list[str]) -> None:
-    *_, command = make("-n", "deploy", given).stdout.splitlines()
-    started = ["hyperpod-cdk", "deploy", "--config", "config/default.yaml"]
-    assert shlex.split(command.partition(" || ")[0]) == [*started, *options]
+def test_a_switch_is_on_with_1_alone(
+    target: str, given: list[str], command: list[str], options: list[str]
+) -> None:
+    *_, line = make("-n", target, *given).stdout.splitlines()
+    words = ["hyperpod-cdk", *command, "--config", "config/default.yaml", *options]
+    assert shlex.split(line.partition(" || ")[0]) == words
 
 
 @pytest.mark.parametrize("switch", ["CHECKS", "EXPRESS", "FORCE", "KEEP", "UNCHECKED", "YES"])
@@ -91,20 +103,6 @@ def test_no_configuration_is_not_the_default_one() -> None:
     done = make("-n", "validate", "CONFIG=")
     assert done.returncode == 2
     assert "CONFIG= names no file; leave it out for the default, config/default" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("target", "options"),
-    [
-        ("destroy", ["--force", "--unchecked", "--express"]),
-        ("destroy-all", ["--force", "--unchecked"]),
-    ],
-)
-def test_a_deletion_gets_its_switches(target: str, options: list[str]) -> None:
-    *_, command = make("-n", target, "FORCE=1", "UNCHECKED=1", "EXPRESS=1").stdout.splitlines()
-    started = ["destroy", "--all"] if target == "destroy-all" else ["destroy"]
-    words = ["hyperpod-cdk", *started, "--config", "config/default.yaml", *options]
-    assert shlex.split(command.partition(" || ")[0]) == words
 
 
 @pytest.mark.parametrize("target", ["deploy", "destroy", "destroy-all"])
@@ -158,15 +156,9 @@ def test_init_takes_what_is_on_the_command_line_alone(
     assert "--type" not in said
 
 
-@pytest.mark.parametrize(
-    ("system", "machine", "said"),
-    [
-        ("Darwin", "arm64", "this is Darwin on arm64; deploying works here too\n"),
-        ("Linux", "aarch64", "this is Linux on aarch64; deploying works here too\n"),
-    ],
-)
+@pytest.mark.parametrize(("system", "machine"), [("Darwin", "arm64"), ("Linux", "aarch64")])
 def test_a_rehearsal_says_where_it_cannot_run_before_it_installs_anything(
-    tmp_path: Path, system: str, machine: str, said: str
+    tmp_path: Path, system: str, machine: str
 ) -> None:
     uname = tmp_path / "uname"
     uname.write_text(f'#!/bin/sh\n[ "$1" = -s ] && echo {system} || echo {machine}\n')
@@ -175,6 +167,7 @@ def test_a_rehearsal_says_where_it_cannot_run_before_it_installs_anything(
     (tmp_path / "Makefile").write_text((REPOSITORY / "Makefile").read_text("utf-8"))
     done = make("rehearse", f"PATH={tmp_path}:/usr/bin:/bin", directory=tmp_path)
     assert done.returncode == 2
+    said = f"this is {system} on {machine}; deploying works here too\n"
     assert done.stdout.endswith(said)
     assert not (tmp_path / ".venv").exists()
 
@@ -228,19 +221,11 @@ def test_nothing_is_left(environment: dict[str, str], tmp_path: Path) -> None:
     assert list((tmp_path / "temporary").iterdir()) == []
 
 
-@pytest.mark.parametrize("directory", ["constructs", "lambda", "shared"])
-def test_a_source_root_is_no_package(repository: Path, directory: str) -> None:
-    assert (repository / directory).is_dir()
-    assert not (repository / directory / "__init__.py").exists()
-
-
-def test_tests_are_no_package(repository: Path) -> None:
+def test_source_roots_and_tests_are_no_packages(repository: Path) -> None:
     assert not list((repository / "tests").rglob("__init__.py"))
-
-
-def test_modules_of_a_source_root_are_in_a_package(repository: Path) -> None:
-    assert not list((repository / "constructs").glob("*.py"))
-    assert not list((repository / "lambda").glob("*.py"))
+    for root in ("constructs", "lambda", "shared"):
+        assert (repository / root).is_dir()
+        assert not list((repository / root).glob("*.py"))
 
 
 LOCKED = re.compile(
