@@ -106,16 +106,18 @@ def outputs_of(cloudformation: AwsClient, stack: str) -> dict[str, str]:
         raise OpsError(
             f"stack: {stack} is not deployed in {region}; run `make deploy`, or give another region"
         )
-    return {output["OutputKey"]: output["OutputValue"] for output in found["Outputs"]}
+    return outputs_in(found)
+
+
+def outputs_in(described: Mapping[str, Any]) -> dict[str, str]:
+    """Return the outputs of a stack, as CloudFormation describes it, by name."""
+    return {each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())}
 
 
 def documented_outputs(described: Mapping[str, Any]) -> dict[str, str]:
     """Return the outputs of a stack that people look up, without CDK's own."""
-    return {
-        output["OutputKey"]: output["OutputValue"]
-        for output in described.get("Outputs", [])
-        if not output["OutputKey"].startswith(_OF_CDK)
-    }
+    outputs = outputs_in(described).items()
+    return {name: value for name, value in outputs if not name.startswith(_OF_CDK)}
 
 
 def output_lines(outputs: Mapping[str, Mapping[str, str]]) -> Iterator[str]:

@@ -7,8 +7,6 @@ from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from rich.table import Table
-
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.aws.session import AwsClient, aws_session
 from hyperpod_cli.aws.stacks import outputs_of
@@ -17,7 +15,7 @@ from hyperpod_cli.inspect.actual_cost.records import Records, command_for, read_
 from hyperpod_cli.inspect.actual_cost.slurm import are_of_another, month_of_records
 from hyperpod_cli.inspect.actual_cost.usage import Month, Part, month_of, nodes_query, usage_query
 from hyperpod_cli.operate.clusters import DescribedCluster, find_cluster, nodes_of
-from hyperpod_cli.terminal.console import console, in_utc, print_json, read_given
+from hyperpod_cli.terminal.console import console, in_utc, print_json, read_given, table
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG, make_command
 from hyperpod_stacks.table import stack_name
@@ -170,15 +168,13 @@ def _show(month: Month, *, cluster: str, head: str, source: str) -> None:
         "at list prices"
     )
     out.print("")
-    table = Table(box=None, pad_edge=False)
-    table.add_column(head, overflow="fold")
-    for right in ("node-hours", "of accelerated", "USD"):
-        table.add_column(right, justify="right")
+    numbers = ("node-hours", "of accelerated", "USD")
+    rows = table(head, *numbers, numbers=numbers)
     for part in month.parts:
-        table.add_row(part.name, *_amounts(part))
+        rows.add_row(part.name, *_amounts(part))
         for user in part.users:
-            table.add_row(f"  {user.name}", *_amounts(user))
-    out.print(table)
+            rows.add_row(f"  {user.name}", *_amounts(user))
+    out.print(rows)
     if month.unpriced:
         out.print("")
         out.print(f"No price is known of {', '.join(month.unpriced)} (docs/cost.md: make prices)")

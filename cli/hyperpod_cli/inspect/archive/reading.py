@@ -16,7 +16,7 @@ from hyperpod_cdk import Config
 from hyperpod_cli.aws.cluster_template import CLUSTER_TYPES, properties_of
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api, one_line_errors
 from hyperpod_cli.aws.session import AwsSession, answer_of, listed
-from hyperpod_cli.aws.stacks import deployed, described_stack, resources_of
+from hyperpod_cli.aws.stacks import deployed, described_stack, outputs_in, resources_of
 from hyperpod_cli.inspect.archive.archive import FORMAT, Archive, ArchiveError
 from hyperpod_cli.inspect.archive.deployment import (
     ArchivedDeployment,
@@ -137,16 +137,13 @@ class _Reader:
                 continue
             templates[name] = self._hide(found.template, name)
             self.roles |= {described["RoleARN"]} if "RoleARN" in described else set()
-            outputs = {
-                each["OutputKey"]: each["OutputValue"] for each in described.get("Outputs", ())
-            }
             tags = {each["Key"]: each["Value"] for each in described.get("Tags", ())}
             yield ArchivedStack(
                 name=name,
                 status=found.status,
                 is_protected=found.is_protected,
                 parameters=self._parameters(found.parameters, name),
-                outputs=self._hide(outputs, f"{name} outputs"),
+                outputs=self._hide(outputs_in(described), f"{name} outputs"),
                 tags=self._hide(tags, f"{name} tags"),
                 resources=tuple(resources_of(client, name)),
             )

@@ -216,11 +216,7 @@ def _weight(stack: StackPicture) -> float:
 
 def _column_weight(stack: StackPicture, column: Sequence[Sequence[str]]) -> float:
     # A stack of which nothing is drawn has a title.
-    return max((_row_weight(stack, row) for row in column), default=1.0)
-
-
-def _row_weight(stack: StackPicture, row: Sequence[str]) -> float:
-    return sum(_columns_of(stack.cards[name]) for name in row)
+    return max((sum(_columns_of(stack.cards[name]) for name in row) for row in column), default=1.0)
 
 
 def _columns_of(card: Card) -> float:

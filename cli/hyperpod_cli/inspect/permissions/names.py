@@ -95,9 +95,13 @@ class Names:
         """Return whether the templates have resources whose types begin so."""
         return any(each.type.startswith(service) for each in self.resources)
 
+    def made(self, name: str) -> list[TemplateResource]:
+        """Return the resources of a type."""
+        return [each for each in self.resources if each.type == name]
+
     def of_type(self, name: str) -> tuple[str, ...]:
         """Return the patterns of the names of a type's resources."""
-        found = {self._of(each) for each in self.resources if each.type == name}
+        found = {self._of(each) for each in self.made(name)}
         patterns = {name for names in found for name in names}
         if not patterns:
             patterns = {*self._named_by_others(name)} or {f"{self.deployment}-*"}
@@ -108,13 +112,13 @@ class Names:
 
     def boundaries(self) -> tuple[str, ...]:
         """Return the permissions boundaries of the roles; none if a role has none."""
-        roles = [each.properties for each in self.resources if each.type == "AWS::IAM::Role"]
+        roles = [each.properties for each in self.made("AWS::IAM::Role")]
         bounded = bool(roles) and all("PermissionsBoundary" in each for each in roles)
         return self._policies(each["PermissionsBoundary"] for each in roles) if bounded else ()
 
     def attached_policies(self) -> tuple[str, ...]:
         """Return the managed policies of the roles, as patterns of ARNs."""
-        roles = (each.properties for each in self.resources if each.type == "AWS::IAM::Role")
+        roles = (each.properties for each in self.made("AWS::IAM::Role"))
         return self._policies(arn for each in roles for arn in each.get("ManagedPolicyArns", ()))
 
     def _policies(self, arns: Iterable[Value]) -> tuple[str, ...]:

@@ -275,21 +275,17 @@ class _Handlers:
         the template names: https://github.com/aws/containers-roadmap/issues/1602
         """
         needed = {need for resource in self.resources for need in resource.needs}
-        return [
-            each
-            for each in self.names.resources
-            if each.type == "AWS::EC2::LaunchTemplate" and each.address in needed
-        ]
+        made = self.names.made("AWS::EC2::LaunchTemplate")
+        return [each for each in made if each.address in needed]
 
     def _tagged_at_launch(self) -> list[str]:
         """Return the ARNs of what launch templates give tags."""
-        given = [
-            each
+        kinds = {
+            each["ResourceType"]
             for template in self._launched
             for each in template.properties["LaunchTemplateData"].get("TagSpecifications", ())
-        ]
+        }
         known = action_resources()["ec2:CreateTags"].optional
-        kinds = {each["ResourceType"] for each in given}
         return [arn for kind in kinds for arn in _arns(known[kind], self.names)]
 
     def _trusted(self) -> tuple[str, ...]:
@@ -299,8 +295,8 @@ class _Handlers:
             sorted(
                 {
                     pattern(statement["Principal"]["Service"], self.names.environment)
-                    for role in self.names.resources
-                    if role.type == "AWS::IAM::Role" and role.address in roles
+                    for role in self.names.made("AWS::IAM::Role")
+                    if role.address in roles
                     for statement in trust_of(role.properties)
                     if "Service" in statement["Principal"]
                 }.union(PASSES_ROLES_TO.get(self.type, ()))

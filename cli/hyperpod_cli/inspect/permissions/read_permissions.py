@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
 from hyperpod_cdk.observability.section import METRICS_ADDON
 from hyperpod_cli.aws.account import Environment
-from hyperpod_cli.aws.assembly import TemplateResource, Value
+from hyperpod_cli.aws.assembly import Value
 from hyperpod_cli.inspect.permissions.names import Names, pattern, strings
 from hyperpod_cli.inspect.permissions.needs import KEY, KEY_ID
 from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION
@@ -52,17 +52,17 @@ class _Read:
 
     def node_groups(self) -> Iterator[str]:
         """Yield the node groups of the EKS cluster, if any is made."""
-        if self._of("AWS::EKS::Nodegroup"):
+        if self.names.made("AWS::EKS::Nodegroup"):
             yield from self.control_plane("nodegroup", "/*/*")
 
     def existing_control_plane(self) -> Iterator[str]:
         """Yield the EKS cluster that no template makes."""
-        if not self._of("AWS::EKS::Cluster"):
+        if not self.names.made("AWS::EKS::Cluster"):
             yield from self.control_plane()
 
     def own_buckets(self, rest: str = "") -> Iterator[str]:
         """Yield the buckets that are made under a name that is known, or what they hold."""
-        for bucket in self._of("AWS::S3::Bucket"):
+        for bucket in self.names.made("AWS::S3::Bucket"):
             if "BucketName" in bucket.properties:
                 name = pattern(bucket.properties["BucketName"], self.where)
                 if "*" not in name:
@@ -88,7 +88,7 @@ class _Read:
 
     def databases(self) -> Iterator[str]:
         """Yield the databases that are made."""
-        for name in self.names.of_type(_DATABASE) if self._of(_DATABASE) else ():
+        for name in self.names.of_type(_DATABASE) if self.names.made(_DATABASE) else ():
             yield self.where.arn("rds", f"db:{name}")
 
     def named_roles(self) -> Iterator[str]:
@@ -99,11 +99,11 @@ class _Read:
     def node_roles(self) -> Iterator[str]:
         """Yield the roles that nodes run as and no template makes."""
         passed = {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}
-        for policy in self._of("AWS::IAM::Policy"):
+        for policy in self.names.made("AWS::IAM::Policy"):
             for statement in policy.properties["PolicyDocument"]["Statement"]:
                 if statement.get("Condition") == passed:
                     yield from self._roles(statement["Resource"])
-        for cluster in self._of("AWS::SageMaker::Cluster"):
+        for cluster in self.names.made("AWS::SageMaker::Cluster"):
             for kind in ("InstanceGroups", "RestrictedInstanceGroups"):
                 for group in cluster.properties.get(kind, ()):
                     yield from self._roles(group["ExecutionRole"])
@@ -115,16 +115,13 @@ class _Read:
 
     def if_made(self, resource_type: str, arn: str, **properties: str) -> Iterator[str]:
         """Yield an ARN if the templates have a resource of a type, with some properties."""
-        for resource in self._of(resource_type):
+        for resource in self.names.made(resource_type):
             if properties.items() <= resource.properties.items():
                 yield arn
 
-    def _of(self, resource_type: str) -> list[TemplateResource]:
-        return [each for each in self.names.resources if each.type == resource_type]
-
     def _named(self, resource_type: str, key: str) -> Iterator[str]:
         """Yield the values of a property that are the whole of a name."""
-        for resource in self._of(resource_type):
+        for resource in self.names.made(resource_type):
             name = pattern(resource.properties.get(key), self.where)
             if "*" not in name:
                 yield name

@@ -6,7 +6,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.session import AwsClient, listed
-from hyperpod_cli.aws.stacks import described_stack
+from hyperpod_cli.aws.stacks import described_stack, outputs_in
 from hyperpod_cli.aws.stacks import resources_of as stack_resources
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_shared.aws_errors import is_unknown_stack
@@ -41,8 +41,8 @@ def left_by_rollback(
 
 def outputs(config: Config, kind: StackKind, target: Target) -> dict[str, str]:
     """Return the outputs of a stack by their keys; none if there is no stack."""
-    found = described_stack(target.client("cloudformation"), stack_name(config, kind)) or {}
-    return {each["OutputKey"]: each["OutputValue"] for each in found.get("Outputs", ())}
+    found = described_stack(target.client("cloudformation"), stack_name(config, kind))
+    return outputs_in(found or {})
 
 
 def addons_there(config: Config, target: Target, *kinds: StackKind) -> tuple[set[str], set[str]]:

@@ -61,14 +61,6 @@ def lines(config: Config, target: Target) -> list[str]:
     return [str(finding) for finding, _ in existing_control_plane(config, target)]
 
 
-def test_one_that_is_made_is_not_looked_at(default_config: Config, target: Target) -> None:
-    assert lines(default_config, target) == []
-
-
-def test_one_with_what_hyperpod_needs_passes(config: Config, target: Target) -> None:
-    assert lines(config, target) == []
-
-
 @pytest.mark.parametrize(
     ("section", "values", "said"),
     [

@@ -28,10 +28,6 @@ def make(target: Target, arn: str) -> None:
     node_role(arn, config).make(target.client)
 
 
-def test_a_role_that_is_made_is_not_looked_at(target: Target) -> None:
-    assert lines(target, {}) == []
-
-
 @pytest.mark.parametrize("arn", [f"{IAM}/Fine", f"{IAM}/team/FineToo"])
 def test_a_role_with_what_nodes_need(target: Target, arn: str) -> None:
     make(target, arn)
@@ -207,10 +203,6 @@ def put_policy(*statements: object) -> Change:
 def problems(target: Target, name: str, *, key: str | None = None) -> list[Problem]:
     scripts = {"existing_bucket_name": name, "existing_bucket_kms_key_arn": key}
     return list(existing_bucket(configure({"lifecycle_scripts": scripts}), target))
-
-
-def test_a_bucket_that_is_made_is_not_looked_at(target: Target) -> None:
-    assert list(existing_bucket(configure({}), target)) == []
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,10 @@ from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.existing_file_systems import existing_file_systems
 from hyperpod_cli.inspect.preflight.validators.file_system_changes import (
     change_findings,
-    file_system_changes,
 )
 from rehearsal.existing_resources import existing_resources
 from tests.cli.inspect.preflight.conftest import with_methods
-from tests.support.configs import CONFIG_FOLDER, configure
+from tests.support.configs import CONFIG_FOLDER
 
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 EXAMPLE = load_config(CONFIG_FOLDER / "examples" / "existing-file-system.yaml")
@@ -129,10 +128,6 @@ def test_one_that_cannot_be_mounted_is_told(
     [line] = told(EXAMPLE, with_methods(made, "fsx", describe_file_systems=describe))
 
     assert message in line
-
-
-def test_what_is_not_deployed_is_not_compared(target: Target) -> None:
-    assert list(file_system_changes(configure({}), target)) == []
 
 
 def lustre(*, actions: list[dict[str, Any]] | None = None, **settings: Any) -> dict[str, Any]:

@@ -151,15 +151,6 @@ EKS, SUBNETS = "network.eks_subnet_ids", "network.hyperpod_subnets"
 OF_GROUP, RULES = "network.security_group_id", "network.add_security_group_rules"
 
 
-@pytest.mark.parametrize("document", [EXISTING, JOINED])
-def test_nothing_is_found_of_a_network_that_fits(
-    document: Mapping[str, Any], target: Target
-) -> None:
-    made(target, document)
-
-    assert found(config_of(document), target) == []
-
-
 @pytest.mark.parametrize(
     ("spoil", "expected"),
     [

@@ -4,7 +4,7 @@ import json
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import error
-from hyperpod_cli.aws.stacks import described_stack, template_of
+from hyperpod_cli.aws.stacks import described_stack, outputs_in, template_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_stacks.table import stack_name
 
@@ -28,14 +28,13 @@ def imported_file_systems(config: Config, target: Target) -> Problems:
     found = described_stack(cloudformation, stack)
     if found is None or not (files or config.makes_accounting):
         return
-    outputs = found.get("Outputs", ())
     gone = {
-        each["OutputValue"]: each["OutputKey"]
-        for each in outputs
-        if each["OutputKey"].endswith(_NAME) and each["OutputKey"] not in kept
+        value: key
+        for key, value in outputs_in(found).items()
+        if key.endswith(_NAME) and key not in kept
     }
     imports = json.dumps(template_of(cloudformation, importer)) if gone else ""
-    for each in outputs:
+    for each in found.get("Outputs", ()):
         name = each.get("ExportName")
         if name and f'"{name}"' in imports and each["OutputValue"] in gone:
             homes = gone[each["OutputValue"]] != _NAME
