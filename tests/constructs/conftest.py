@@ -2,15 +2,17 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Template
 
-from hyperpod_cdk import LifecycleScripts, NodeSubnets, Provisioner
+from hyperpod_cdk import Eks, LifecycleScripts, NodeSubnets, Provisioner
 from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
 from tests.support.assembly import new_app
 from tests.support.template_view import TemplateView
@@ -97,3 +99,23 @@ def lifecycle_scripts(
         provisioner=provisioner,
         project=ScriptFolder(directory=tmp_path / "scripts"),
     )
+
+
+@pytest.fixture
+def cluster_arguments(
+    *,
+    stack: cdk.Stack,
+    eks_cluster: eks.ICluster,
+    node_subnets: NodeSubnets,
+    security_group: ec2.ISecurityGroup,
+    lifecycle_scripts: LifecycleScripts,
+) -> dict[str, Any]:
+    """Return what a HyperPod cluster of either kind takes besides its section."""
+    principal = iam.ServicePrincipal("sagemaker.amazonaws.com")
+    return {
+        "orchestrator": Eks(cluster=eks_cluster),
+        "execution_role": iam.Role(stack, "NodeRole", assumed_by=principal),
+        "subnets": node_subnets,
+        "security_group": security_group,
+        "lifecycle_scripts": lifecycle_scripts,
+    }

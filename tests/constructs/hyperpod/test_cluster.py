@@ -6,18 +6,12 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_eks_v2 as eks
-from aws_cdk import aws_iam as iam
 
 from hyperpod_cdk import (
     ClusterConfig,
     ConfigError,
-    Eks,
     HyperPodCluster,
     InstanceGroupConfig,
-    LifecycleScripts,
-    NodeSubnets,
     Provisioner,
 )
 from hyperpod_cdk.hyperpod.cluster import ClusterArguments
@@ -82,25 +76,9 @@ CREATE_CLUSTER: dict[str, Any] = {
 
 
 @pytest.fixture
-def arguments(
-    *,
-    stack: cdk.Stack,
-    eks_cluster: eks.ICluster,
-    provisioner: Provisioner,
-    node_subnets: NodeSubnets,
-    security_group: ec2.ISecurityGroup,
-    lifecycle_scripts: LifecycleScripts,
-) -> dict[str, Any]:
+def arguments(cluster_arguments: dict[str, Any], provisioner: Provisioner) -> dict[str, Any]:
     """Return the arguments but for the section."""
-    principal = iam.ServicePrincipal("sagemaker.amazonaws.com")
-    return {
-        "orchestrator": Eks(cluster=eks_cluster),
-        "provisioner": provisioner,
-        "execution_role": iam.Role(stack, "NodeRole", assumed_by=principal),
-        "subnets": node_subnets,
-        "security_group": security_group,
-        "lifecycle_scripts": lifecycle_scripts,
-    }
+    return {**cluster_arguments, "provisioner": provisioner}
 
 
 def request(view: TemplateView) -> dict[str, Any]:

@@ -6,20 +6,14 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_eks_v2 as eks
-from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Template
 
 from hyperpod_cdk import (
     ClusterConfig,
     ConfigError,
-    Eks,
     HyperPodCluster,
     InstanceGroupConfig,
-    LifecycleScripts,
     NativeHyperPodCluster,
-    NodeSubnets,
     Provisioner,
     hyperpod_cluster,
 )
@@ -43,24 +37,9 @@ def cluster(**fields: Any) -> ClusterConfig:
 
 
 @pytest.fixture
-def arguments(
-    *,
-    stack: cdk.Stack,
-    eks_cluster: eks.ICluster,
-    node_subnets: NodeSubnets,
-    security_group: ec2.ISecurityGroup,
-    lifecycle_scripts: LifecycleScripts,
-) -> dict[str, Any]:
+def arguments(cluster_arguments: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of both constructs."""
-    principal = iam.ServicePrincipal("sagemaker.amazonaws.com")
-    return {
-        "orchestrator": Eks(cluster=eks_cluster),
-        "execution_role": iam.Role(stack, "NodeRole", assumed_by=principal),
-        "subnets": node_subnets,
-        "security_group": security_group,
-        "lifecycle_scripts": lifecycle_scripts,
-        "tags": {"team": "research"},
-    }
+    return {**cluster_arguments, "tags": {"team": "research"}}
 
 
 def texts(view: TemplateView, value: object) -> Any:  # noqa: ANN401 - JSON

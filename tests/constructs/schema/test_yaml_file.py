@@ -42,10 +42,7 @@ def test_text_that_is_no_configuration(text: str, line: str) -> None:
     "text",
     [
         "a: !!set {x, y}\n",
-        "a: 1\n--- \nb: 2\n",
-        "? [a]\n: b\n",
         'a: "\\ud800"\n',
-        "a:\n\t- b\n",
     ],
 )
 def test_odd_yaml_is_refused_in_lines(text: str) -> None:
