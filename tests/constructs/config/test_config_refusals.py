@@ -57,7 +57,6 @@ def groups(*names: str) -> list[dict[str, object]]:
         ("eks.version", "1.36", "(allowed: 1.30, 1.31, 1.32, 1.33, 1.34, 1.35)"),
         ("eks.version", 1.3, "1.3 must be text; write it in quotes (allowed: 1.30, 1.31"),
         ("eks.deletion_protection", "true", "must be true or false; write it without quotes"),
-        ("storage.throughput_mbps_per_tib", 100, "TiB (allowed: 125, 250, 500, 1000)"),
         (f"{GROUP}.instance_type", "ML.G5.12XLARGE", "did you mean ml.g5.12xlarge?"),
         ("eks.public_access_cidrs[0]", "52.1.2.3", "for this one address, write 52.1.2.3/32"),
         ("eks.endpoint_access", "privat", "did you mean private?"),
@@ -73,8 +72,6 @@ def groups(*names: str) -> list[dict[str, object]]:
         ("eks.secrets_kms_key_arn", "alias/key", "must be the ARN of a KMS key"),
         ("eks.secrets_kms_key_arn", KEY, "must be of region us-west-2"),
         # storage
-        ("storage.capacity_gib", 1000, "must be 1200, 2400 or a multiple of 2400"),
-        ("storage.capacity_gib", 3600, "must be 1200, 2400 or a multiple of 2400"),
         ("storage.capacity_gib", 0, "must be 1200"),
         ("storage.capacity_gib", -2400, "must be 1200"),
         ("storage.compression", "lz4", "did you mean LZ4? (allowed: NONE, LZ4)"),
@@ -162,12 +159,6 @@ def test_mistake_gives_one_line(path: str, value: object, message: str) -> None:
             "eks",
             {"endpoint_access": "public", "public_access_cidrs": ["52.0.0.0/16"]},
             "eks.public_access_cidrs: ['52.0.0.0/16'] would lock the nodes out",
-        ),
-        (
-            "storage.delete_with_stack",
-            True,
-            "storage.i_understand_all_files_are_deleted: false (the default) must be true too "
-            "when delete_with_stack is",
         ),
         (
             "storage.i_understand_all_files_are_deleted",

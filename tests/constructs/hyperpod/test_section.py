@@ -244,12 +244,10 @@ def test_the_largest_cluster_is_not_refused(stack: cdk.Stack) -> None:
         ({"wait_for": "node"}, "did you mean nodes.*allowed: accepted, in_service, nodes"),
         ({"wait_minutes": 0}, "must be 1 to 55 minutes"),
         ({"wait_minutes": 56}, "must be 1 to 55 minutes: CloudFormation waits no longer"),
-        ({"wait_minutes": "20"}, "valid integer"),
         ({"on_shortage": "ignore"}, "allowed: fail, continue"),
         ({"on_create_failure": "retain"}, "allowed: keep, delete"),
         ({"software_update": ""}, "must be 1 to 64"),
         ({"software_update": "x" * 65}, "must be 1 to 64"),
-        ({"wait": "nodes"}, "Extra inputs"),
     ],
 )
 def test_bad(keys: dict[str, Any], message: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Match, Template
 
-from hyperpod_cdk import ConfigError, Network, NetworkConfig
+from hyperpod_cdk import Network, NetworkConfig
 from hyperpod_cdk.network.security_group import ClusterSecurityGroup
 from tests.constructs.conftest import View
 from tests.support.configs import BY_NAME
@@ -142,33 +142,6 @@ def test_a_zone_without_a_hyperpod_subnet_is_refused(stack: cdk.Stack) -> None:
         network(stack, {}).node_subnets.in_zone("usw2-az1")
 
 
-@pytest.mark.parametrize(
-    ("changes", "line"),
-    [
-        pytest.param(
-            {"eks_subnet_cidrs": ["10.192.7.0/28", "10.192.8.0/28", "10.192.9.0/28"]},
-            "NetworkConfig.eks_subnet_cidrs: .* must have no more entries than",
-            id="more-eks-subnets",
-        ),
-        pytest.param(
-            {"availability_zone_ids": ["usw2-az1"]},
-            r"NetworkConfig.availability_zone_ids: \['usw2-az1'\] must have as many entries",
-            id="fewer-zones",
-        ),
-        pytest.param(
-            {"hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az3"}]},
-            r"NetworkConfig.hyperpod_subnets\[0\].availability_zone_id: 'usw2-az3' must be one of",
-            id="zone-without-nat",
-        ),
-    ],
-)
-def test_lists_that_do_not_fit_are_refused(
-    stack: cdk.Stack, changes: dict[str, Any], line: str
-) -> None:
-    with pytest.raises(ConfigError, match=f"^{line}"):
-        network(stack, changes)
-
-
 INGRESS, EGRESS = "AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"
 FIVE_RULES = {
     ("in", "-1", "any", "itself"),
@@ -203,15 +176,9 @@ def test_it_has_exactly_five_rules(stack: cdk.Stack, vpc: ec2.IVpc, view: View) 
     found = rules(seen, seen.id("AWS::EC2::SecurityGroup"))
 
     assert sorted(found) == sorted(FIVE_RULES)
-    assert len(seen.all(INGRESS)) + len(seen.all(EGRESS)) == len(FIVE_RULES)
-
-
-def test_every_rule_says_what_it_is_for(stack: cdk.Stack, vpc: ec2.IVpc, view: View) -> None:
-    ClusterSecurityGroup(stack, "Group", vpc=vpc)
-
-    seen = view()
-
-    assert all(rule["Description"] for kind in (INGRESS, EGRESS) for rule in seen.all(kind))
+    written = [*seen.all(INGRESS), *seen.all(EGRESS)]
+    assert len(written) == len(FIVE_RULES)
+    assert all(rule["Description"] for rule in written)
 
 
 def zone_of(view: TemplateView, subnet: str) -> str:

@@ -78,7 +78,11 @@ def test_domains_are_what_dns_firewall_takes(domains: list[str], line: str) -> N
     ("path", "value", "start"),
     [
         (f"{ZONES}[2]", "usw2-az3", f"{ZONES}: ['usw2-az1', 'usw2-az2', 'usw2-az3'] must have as"),
-        (f"{EKS}[2]", "10.192.9.0/28", f"{EKS}: ['10.192.7.0/28', '10.192.8.0/28', "),
+        (
+            f"{EKS}[2]",
+            "10.192.9.0/28",
+            f"{EKS}: ['10.192.7.0/28', '10.192.8.0/28', '10.192.9.0/28'] must have no more entries",
+        ),
     ],
 )
 def test_count_is_a_fault_of_the_list(path: str, value: object, start: str) -> None:

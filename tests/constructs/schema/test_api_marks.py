@@ -12,13 +12,10 @@ from botocore.validate import ParamValidator
 from pydantic import TypeAdapter, ValidationError
 
 from hyperpod_cdk import (
-    BatchSizeConfig,
     ClusterConfig,
     Config,
-    EbsVolumeConfig,
     InstanceGroupConfig,
     PriorityClassConfig,
-    RollingUpdateConfig,
     load_config,
 )
 from hyperpod_cdk.facts.service_limits import regions, shape
@@ -215,25 +212,6 @@ def test_false_of_a_priority_class_is_said() -> None:
         "preemptionPolicy": "PreemptLowerPriority",
         "value": 0,
     }
-
-
-def test_a_volume_is_the_root_volume_or_says_nothing() -> None:
-    second = EbsVolumeConfig(volume_size_gib=100).to_request()
-    root = EbsVolumeConfig(root_volume=True, kms_key_id="1234abcd").to_request()
-
-    assert second == {"VolumeSizeInGB": 100}
-    assert root == {"RootVolume": True, "VolumeKmsKeyId": "1234abcd"}
-
-
-def test_zero_is_a_count() -> None:
-    group = InstanceGroupConfig(**GROUP, min_instance_count=0)
-    update = RollingUpdateConfig(
-        maximum_batch_size=BatchSizeConfig(type="INSTANCE_COUNT", value=1),
-        wait_interval_seconds=0,
-    )
-
-    assert (group.to_request()["InstanceCount"], group.to_request()["MinInstanceCount"]) == (0, 0)
-    assert update.to_request()["WaitIntervalInSeconds"] == 0
 
 
 @pytest.mark.parametrize(

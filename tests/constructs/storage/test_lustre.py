@@ -80,7 +80,6 @@ def test_it_adds_no_rule_to_the_security_group(
     ("switch", "on_deletion", "on_replacement"),
     [
         pytest.param({}, "RetainExceptOnCreate", "Retain", id="default"),
-        pytest.param({"delete_with_stack": False}, "RetainExceptOnCreate", "Retain", id="retained"),
         pytest.param(TWICE, "Delete", "Delete", id="deleted"),
     ],
 )
