@@ -2,6 +2,10 @@
 
 from typing import Any
 
+import boto3
+from botocore.config import Config
+from botocore.stub import Stubber
+
 
 class Played:
     """A session that is each of its clients, too, and answers operations as it is told to.
@@ -44,3 +48,16 @@ class Played:
             return answer(**asked) if callable(answer) else answer
 
         return call
+
+
+def stubbed(service: str) -> Stubber:
+    """Return what answers for a client with credentials of nobody, which asks once."""
+    clients: Any = boto3.client
+    client = clients(
+        service,
+        region_name="us-west-2",
+        aws_access_key_id="none",
+        aws_secret_access_key="none",  # noqa: S106 - no secret
+        config=Config(retries={"total_max_attempts": 1}),
+    )
+    return Stubber(client)

@@ -8,16 +8,15 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-import boto3
 import botocore.client
 import pytest
 import yaml
-from botocore.stub import Stubber
 
 from hyperpod_cli.deliver.grafana import SECONDS_TO_LIVE, TOKEN, managed_token
 from hyperpod_cli.terminal.errors import REFUSED, OpsError
 from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER
+from tests.support.played import stubbed
 
 SECRET, WORKSPACE = "glsa_a-secret", "g-0123456789"
 P5 = CONFIG_FOLDER / "examples" / "llm-p5.yaml"
@@ -235,14 +234,8 @@ def credentials(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "b")
 
 
-def stubbed() -> tuple[Any, Stubber]:
-    client = boto3.client("grafana", region_name="us-west-2")
-    return client, Stubber(client)
-
-
-@pytest.mark.usefixtures("credentials")
 def test_a_token_of_the_managed_grafana_is_short_lived_and_goes() -> None:
-    client, stub = stubbed()
+    stub = stubbed("grafana")
     name = "hyperpod-cdk-dashboards"
     asked = {"workspaceId": WORKSPACE}
     account = {"id": "7", "name": name, "grafanaRole": "ADMIN", **asked}
@@ -263,7 +256,7 @@ def test_a_token_of_the_managed_grafana_is_short_lived_and_goes() -> None:
     with (
         stub,
         pytest.raises(OpsError, match="broken"),
-        managed_token(client, WORKSPACE, role="ADMIN") as token,
+        managed_token(stub.client, WORKSPACE, role="ADMIN") as token,
     ):
         assert token == SECRET
         raise OpsError("broken")
@@ -271,7 +264,6 @@ def test_a_token_of_the_managed_grafana_is_short_lived_and_goes() -> None:
     assert SECONDS_TO_LIVE <= 3600
 
 
-@pytest.mark.usefixtures("credentials")
 @pytest.mark.parametrize(
     ("error", "says"),
     [
@@ -280,8 +272,8 @@ def test_a_token_of_the_managed_grafana_is_short_lived_and_goes() -> None:
     ],
 )
 def test_a_token_that_aws_refuses(error: str, says: str) -> None:
-    client, stub = stubbed()
+    stub = stubbed("grafana")
     stub.add_client_error("create_workspace_service_account", error)
 
-    with stub, pytest.raises(OpsError, match=says), managed_token(client, WORKSPACE):
+    with stub, pytest.raises(OpsError, match=says), managed_token(stub.client, WORKSPACE):
         pytest.fail("there is no token")

@@ -17,6 +17,7 @@ from hyperpod_cli.deliver.images import Image, commands, digest, listed_images, 
 from hyperpod_cli.terminal.errors import FailedError
 from tests.support.commands import ran, run
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
+from tests.support.played import stubbed
 
 CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
 EXAMPLE = CONFIG_FOLDER / "examples" / "closed-network.yaml"
@@ -137,13 +138,7 @@ class Crane:
 def ecr(monkeypatch: pytest.MonkeyPatch) -> Stubber:
     """ECR, which lets in; and a crane on PATH."""
     monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
-    client = boto3.client(
-        "ecr",
-        region_name="us-west-2",
-        aws_access_key_id="a",
-        aws_secret_access_key="b",  # noqa: S106 - none
-    )
-    stub = Stubber(client)
+    stub = stubbed("ecr")
     token = base64.b64encode(b"AWS:secret").decode()
     stub.add_response(
         "get_authorization_token", {"authorizationData": [{"authorizationToken": token}]}

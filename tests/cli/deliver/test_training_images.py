@@ -4,9 +4,7 @@ import base64
 from pathlib import Path
 from typing import Any
 
-import boto3
 import pytest
-from botocore.stub import Stubber
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.facts.deep_learning_containers import BASE_IMAGES
@@ -19,6 +17,7 @@ from hyperpod_cli.deliver.training_images import (
 )
 from hyperpod_cli.terminal.errors import FailedError, OpsError
 from tests.support.configs import CONFIG_FOLDER
+from tests.support.played import stubbed
 
 PATH = CONFIG_FOLDER / "examples" / "workloads.yaml"
 REPOSITORY = "111122223333.dkr.ecr.us-west-2.amazonaws.com/jobs-training"
@@ -35,21 +34,14 @@ class Answers(AwsSession):
         super().__init__(region="us-west-2")
         self.clients: dict[str, Any] = {}
         for service, told in answers.items():
-            clients: Any = boto3.client
-            made = clients(
-                service,
-                region_name="us-west-2",
-                aws_access_key_id="none",
-                aws_secret_access_key="none",  # noqa: S106 - no secret
-            )
-            stubber = Stubber(made)
+            stubber = stubbed(service)
             for operation, answer in told:
                 if isinstance(answer, str):
                     stubber.add_client_error(operation, answer)
                 else:
                     stubber.add_response(operation, answer)
             stubber.activate()
-            self.clients[service] = made
+            self.clients[service] = stubber.client
 
     def _client(self, service: str, **_how: Any) -> Any:  # noqa: ANN401 - a client
         return self.clients[service]

@@ -8,7 +8,7 @@ import pytest
 from botocore.stub import Stubber
 
 from hyperpod_cli.operate import clusters
-from tests.support.clusters import LAUNCHED
+from tests.support.clusters import LAUNCHED, described
 from tests.support.commands import ran
 
 GROUPS = {
@@ -18,13 +18,10 @@ GROUPS = {
     "way-in": ("ml.m5.large", {"NodeType": "Login"}),
 }
 IDS = {group: f"i-{number:017x}" for number, group in enumerate(GROUPS, start=1)}
-DESCRIBED: dict[str, Any] = {
-    "ClusterArn": "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghijkl",
-    "ClusterName": "ml-cluster",
-    "ClusterStatus": "InService",
-    "NodeProvisioningMode": "Continuous",
-    "Orchestrator": {"Slurm": {"SlurmConfigStrategy": "Managed"}},
-    "InstanceGroups": [
+DESCRIBED = described(
+    {},
+    Orchestrator={"Slurm": {"SlurmConfigStrategy": "Managed"}},
+    InstanceGroups=[
         {
             "InstanceGroupName": name,
             "InstanceType": kind,
@@ -35,7 +32,7 @@ DESCRIBED: dict[str, Any] = {
         }
         for name, (kind, slurm) in GROUPS.items()
     ],
-}
+).described
 NODES = {
     "ClusterNodeSummaries": [
         {

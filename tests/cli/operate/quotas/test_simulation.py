@@ -3,6 +3,7 @@
 import random
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -144,17 +145,8 @@ def test_a_job_goes_on_from_its_last_checkpoint(
     checkpoint: int | None, lost: int, end: int
 ) -> None:
     team = Team(name="a", quotas={GPU: Quota(nominal=1)})
-    jobs = [
-        Job(
-            name=name,
-            team="a",
-            priority=priority,
-            requests=((GPU, 1),),
-            submitted=submitted,
-            seconds=seconds,
-        )
-        for name, priority, submitted, seconds in (("low", 0, 0, 100), ("high", 1, 50, 60))
-    ]
+    low = Job(name="low", team="a", priority=0, requests=((GPU, 1),), submitted=0, seconds=100)
+    jobs = [low, replace(low, name="high", priority=1, submitted=50, seconds=60)]
     result = simulate(jobs, Rules(teams=(team,)), checkpoint=checkpoint)
 
     assert (result.runs[0].lost, result.runs[-1].end) == (lost, end)
