@@ -19,7 +19,7 @@ from hyperpod_cdk import (
     StorageConfig,
     load_config,
 )
-from tests.support.configs import CONFIG_FOLDER, CONFIGS, default_document
+from tests.support.configs import CONFIG_FOLDER, default_document
 
 DESIGN = Config(
     name="ml",
@@ -97,12 +97,6 @@ def load(folder: Path, document: object) -> Config:
     return load_config(path)
 
 
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.name)
-def test_every_shipped_configuration_loads(path: Path) -> None:
-    config = load_config(path)
-    assert config.cluster.instance_groups or config.node_groups
-
-
 def test_default_configuration_has_the_designed_values() -> None:
     assert load_config(CONFIG_FOLDER / "default.yaml") == DESIGN
 
@@ -174,16 +168,6 @@ def test_allowed_variation_loads(section: str, value: object, tmp_path: Path) ->
     minimal = {"name": "ml", "cluster": document["cluster"]}
 
     load(tmp_path, minimal | {section: value})
-
-
-def test_file_system_may_follow_any_hyperpod_subnet(tmp_path: Path) -> None:
-    document = default_document()
-    document["storage"]["availability_zone_id"] = "usw2-az2"
-
-    storage = load(tmp_path, document).storage
-
-    assert storage is not None
-    assert storage.availability_zone_id == "usw2-az2"
 
 
 def test_hyperpod_subnets_without_a_zone_take_the_zones_in_turn(tmp_path: Path) -> None:

@@ -105,13 +105,6 @@ def test_resiliency_is_given_up_with_consent(names: set[str]) -> None:
     assert {name for name in names if switches[name]} == set()
 
 
-def test_the_namespace_of_one_component_is_not_left_out() -> None:
-    components = off("deep_health_check", "job_auto_restart")
-
-    with pytest.raises(ConfigError, match="aws-hyperpod, where health_monitoring_agent would go"):
-        HelmConfig(components=components, **CONSENT)
-
-
 @pytest.mark.parametrize(
     "components",
     [
@@ -208,12 +201,6 @@ OPTIONAL_CONSENT = "or consent with i_know_this_breaks_resiliency: true"
     ("helm", "start", "part"),
     [
         # resiliency
-        pytest.param(
-            {"components": {"health_monitoring_agent": False}},
-            "helm.components.health_monitoring_agent: false breaks resiliency: nothing watches",
-            OPTIONAL_CONSENT,
-            id="toggle",
-        ),
         pytest.param(
             {"values": {AGENT: {"enabled": False}}},
             f"helm.values.{AGENT}.enabled: false breaks resiliency: nothing watches",
@@ -351,19 +338,6 @@ OPTIONAL_CONSENT = "or consent with i_know_this_breaks_resiliency: true"
             "helm.components.compute_quota_target_id: 'aaaa",
             "must be 1 to 51 lower-case letters",
             id="long-team",
-        ),
-        # keys and types
-        pytest.param(
-            {"components": {"mpi_operater": True}},
-            "helm.components.mpi_operater: 'mpi_operater' is not a key here",
-            "did you mean mpi_operator?",
-            id="key",
-        ),
-        pytest.param(
-            {"components": {"mpi_operator": "off"}},
-            "helm.components.mpi_operator: 'off' must be true or false",
-            "",
-            id="type",
         ),
     ],
 )

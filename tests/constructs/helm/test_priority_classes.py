@@ -111,12 +111,6 @@ def classes(*names: str, **others: object) -> list[dict[str, object]]:
             id="too-great",
         ),
         pytest.param(
-            {"priority_classes": classes("a", preemption_policy="never")},
-            "helm.priority_classes[0].preemption_policy: 'never' is not a policy",
-            "did you mean Never?",
-            id="policy",
-        ),
-        pytest.param(
             {"priority_classes": classes("a", "b", "a")},
             "helm.priority_classes[2].name: 'a' is already the name of [0]",
             "",
@@ -135,10 +129,3 @@ def test_mistake_gives_one_line(helm: dict[str, Any], start: str, part: str) -> 
 
     assert line.startswith(start)
     assert part in line
-
-
-@pytest.mark.parametrize("value", [None, [], classes("a", "b.c-d", global_default=False)])
-def test_priority_classes_may_be_others_or_none(value: object, configure: Configure) -> None:
-    listed = configure({"helm": {"priority_classes": value}}).helm.priority_classes
-
-    assert [item.name for item in listed or ()] == (["a", "b.c-d"] if value else [])
