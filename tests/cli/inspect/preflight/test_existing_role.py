@@ -23,9 +23,21 @@ def lines(target: Target, changes: dict[str, Any]) -> list[str]:
     return [str(finding) for finding, _ in existing_role(configure({"cluster": changes}), target)]
 
 
-def make(target: Target, arn: str) -> None:
-    config = configure({"cluster": {"execution_role_arn": arn}})
+def make(target: Target, arn: str, **cluster: Any) -> list[dict[str, Any]]:
+    """Make a role that nodes can run as; return the statements of its policy."""
+    config = configure({"cluster": {"execution_role_arn": arn, **cluster}})
     node_role(arn, config).make(target.client)
+    found = target.client("iam").get_role_policy(
+        RoleName=arn.rpartition("/")[2], PolicyName="Nodes"
+    )
+    return list(found["PolicyDocument"]["Statement"])
+
+
+def put(target: Target, arn: str, statements: list[dict[str, Any]]) -> None:
+    document = json.dumps({"Version": "2012-10-17", "Statement": statements})
+    target.client("iam").put_role_policy(
+        RoleName=arn.rpartition("/")[2], PolicyName="Nodes", PolicyDocument=document
+    )
 
 
 @pytest.mark.parametrize("arn", [f"{IAM}/Fine", f"{IAM}/team/FineToo"])
@@ -42,10 +54,9 @@ def test_a_role_of_another_account(target: Target) -> None:
 
 
 def test_a_role_that_reads_some_of_the_data_is_told_of_all(target: Target) -> None:
-    arn, iam = f"{IAM}/Reader", target.client("iam")
+    arn = f"{IAM}/Reader"
     first, second = {"name": "first-data"}, {"name": "second-data", "prefix": "images"}
-    config = configure({"cluster": {"execution_role_arn": arn, "data_buckets": [first]}})
-    node_role(arn, config).make(target.client)
+    statements = make(target, arn, data_buckets=[first])
     wanted = {"execution_role_arn": arn, "data_buckets": [first, second]}
     assert lines(target, {**wanted, "data_buckets": [first]}) == []
 
@@ -55,25 +66,18 @@ def test_a_role_that_reads_some_of_the_data_is_told_of_all(target: Target) -> No
         "s3:ListBucket",
         "s3:GetObject",
     ]
-    policy = {"RoleName": "Reader", "PolicyName": "Nodes"}
-    document = iam.get_role_policy(**policy)["PolicyDocument"]
     added = [json.loads(line.partition("add to its policies: ")[2]) for line in found]
-    own = [each for each in document["Statement"] if each["Sid"] != "ReadData"]
-    whole = json.dumps({**document, "Statement": [*own, *added]})
-    iam.put_role_policy(**policy, PolicyDocument=whole)
+    put(target, arn, [*(each for each in statements if each["Sid"] != "ReadData"), *added])
     assert lines(target, wanted) == []
 
 
 def test_missing_rights_are_named_with_the_statement_to_add(target: Target) -> None:
-    arn, iam = f"{IAM}/Poor", target.client("iam")
-    make(target, arn)
-    policy = {"RoleName": "Poor", "PolicyName": "Nodes"}
-    document = iam.get_role_policy(**policy)["PolicyDocument"]
-    for statement in document["Statement"]:
+    arn = f"{IAM}/Poor"
+    kept = [each for each in make(target, arn) if each["Sid"] != "PullImages"]
+    for statement in kept:
         if statement["Sid"] == "ManageNetworkInterfaces":
             statement["Action"].remove("ec2:CreateNetworkInterface")
-    kept = [each for each in document["Statement"] if each["Sid"] != "PullImages"]
-    iam.put_role_policy(**policy, PolicyDocument=json.dumps({**document, "Statement": kept}))
+    put(target, arn, kept)
 
     interface, images = lines(target, {"execution_role_arn": arn})
 
@@ -81,22 +85,19 @@ def test_missing_rights_are_named_with_the_statement_to_add(target: Target) -> N
     to_add = json.loads(interface.partition("add to its policies: ")[2])
     assert to_add["Action"] == ["ec2:CreateNetworkInterface"]
     assert "ecr:BatchGetImage" in images
-    statements = [*kept, to_add, json.loads(images.partition("add to its policies: ")[2])]
-    iam.put_role_policy(**policy, PolicyDocument=json.dumps({**document, "Statement": statements}))
+    put(target, arn, [*kept, to_add, json.loads(images.partition("add to its policies: ")[2])])
     assert lines(target, {"execution_role_arn": arn}) == []
 
 
 def test_a_right_on_one_of_several_resources_will_do(target: Target) -> None:
-    arn, iam = f"{IAM}/OfSome", target.client("iam")
-    make(target, arn)
-    policy = {"RoleName": "OfSome", "PolicyName": "Nodes"}
-    document = iam.get_role_policy(**policy)["PolicyDocument"]
-    for statement in document["Statement"]:
+    arn = f"{IAM}/OfSome"
+    statements = make(target, arn)
+    for statement in statements:
         if statement["Sid"] == "ManageNetworkInterfaces":
             statement["Resource"] = [
                 each for each in statement["Resource"] if ":subnet/" not in each
             ]
-    iam.put_role_policy(**policy, PolicyDocument=json.dumps(document))
+    put(target, arn, statements)
     assert lines(target, {"execution_role_arn": arn}) == []
 
 

@@ -1,6 +1,7 @@
 """What is said of a Kubernetes version that EKS would refuse in the middle of a deployment."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
@@ -27,33 +28,25 @@ OPERATORS = {
 }
 
 
+@dataclass(frozen=True)
 class Eks:
     """EKS with a cluster or none, and what it offers."""
 
-    def __init__(
-        self,
-        deployed: str | None = None,
-        *,
-        addons: Mapping[str, str] | None = None,
-        offered: Mapping[str, str] | None = None,
-        refusals: Mapping[str, str] | None = None,
-        cluster: str = "ml-eks",
-    ) -> None:
-        self._cluster = cluster
-        self._deployed = deployed
-        self._addons = addons if addons is not None else {}
-        self._offered = offered
-        self._refusals = refusals if refusals is not None else {}
+    deployed: str | None = None
+    addons: Mapping[str, str] = field(default_factory=dict)
+    offered: Mapping[str, str] | None = None
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    cluster: str = "ml-eks"
 
     def describe_cluster(self, *, name: str) -> object:
-        assert name == self._cluster
-        self._refuse("DescribeCluster", unless=self._deployed)
-        return {"cluster": {"version": self._deployed}}
+        assert name == self.cluster
+        self._refuse("DescribeCluster", unless=self.deployed)
+        return {"cluster": {"version": self.deployed}}
 
     def describe_addon(self, *, clusterName: str, addonName: str) -> object:
-        assert clusterName == self._cluster
-        self._refuse("DescribeAddon", unless=self._addons.get(addonName))
-        return {"addon": {"addonVersion": self._addons[addonName]}}
+        assert clusterName == self.cluster
+        self._refuse("DescribeAddon", unless=self.addons.get(addonName))
+        return {"addon": {"addonVersion": self.addons[addonName]}}
 
     def get_paginator(self, operation: str) -> "Eks":
         assert operation == "describe_addon_versions"
@@ -62,13 +55,13 @@ class Eks:
 
     def paginate(self, *, addonName: str, kubernetesVersion: str) -> list[dict[str, Any]]:
         everything = ADDON_VERSIONS[kubernetesVersion]
-        version = (everything if self._offered is None else self._offered).get(addonName)
+        version = (everything if self.offered is None else self.offered).get(addonName)
         compatible = {"clusterVersion": kubernetesVersion}
         found = [{"addonVersion": version, "compatibilities": [compatible]}] if version else []
         return [{"addons": [{"addonName": addonName, "addonVersions": found}]}]
 
     def _refuse(self, operation: str, *, unless: str | None) -> None:
-        code = self._refusals.get(operation)
+        code = self.refusals.get(operation)
         if code is None and unless is None:
             code = "ResourceNotFoundException"
         if code is not None:
