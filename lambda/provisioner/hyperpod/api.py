@@ -61,24 +61,17 @@ class HyperPodApi:
         call = partial(self.sagemaker.delete_cluster, ClusterName=self.name)
         or_none(lambda: self._change(call))
 
-    def tag(
-        self,
-        arn: str,
-        add: Mapping[str, str],
-        remove: Sequence[str] = (),
-        *,
-        patient: bool = False,
-    ) -> None:
-        """Write or overwrite tags, and remove others; if patient, with retries in any case."""
+    def tag(self, arn: str, add: Mapping[str, str], remove: Sequence[str] = ()) -> None:
+        """Write or overwrite tags, and remove others, with retries: no poll may follow a mark."""
         if add:
             call = partial(self.sagemaker.add_tags, ResourceArn=arn, Tags=_as_list(add))
-            self._change(call, patient=patient)
+            self._change(call, patient=True)
         if remove:
             call = partial(self.sagemaker.delete_tags, ResourceArn=arn, TagKeys=list(remove))
-            self._change(call, patient=patient)
+            self._change(call, patient=True)
 
     def nodes(self, *, patient: bool = False) -> list[Mapping[str, Any]]:
-        """Return the nodes; `patient` is as for `tag`."""
+        """Return the nodes; if patient, with retries in any case."""
         listing = partial(
             self.sagemaker.list_cluster_nodes, ClusterName=self.name, MaxResults=_NODES_A_PAGE
         )

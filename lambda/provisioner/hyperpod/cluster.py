@@ -139,19 +139,12 @@ class Executor:
             log.info("the cluster is busy", cluster=self.api.name, status=found.status)
             return NOT_YET
 
-    def _write(
-        self,
-        found: Found,
-        add: Mapping[str, str],
-        remove: Sequence[str] = (),
-        *,
-        patient: bool = False,
-    ) -> Found:
+    def _write(self, found: Found, add: Mapping[str, str], remove: Sequence[str] = ()) -> Found:
         """Write tags; the creation's mark only if there is room: no request fails for it."""
         arn, left = found.described["ClusterArn"], dict(found.tags)
         if sum(not key.startswith("aws:") for key in {**left, **add}) > _MOST_TAGS:
             add = {key: value for key, value in add.items() if key != CREATION_TAG}
-        self.api.tag(arn, add, remove, patient=patient)
+        self.api.tag(arn, add, remove)
         left = {key: value for key, value in left.items() if key not in remove}
         if add.keys() & {CALL_TAG, REQUEST_TAG}:
             self.written = visible_claim({**left, **add})
@@ -160,8 +153,7 @@ class Executor:
     def _mark(self, found: Found, tags: Mapping[str, str]) -> bool:
         """Write tags for which nothing is failed, and say whether they are written."""
         try:
-            # A poll retries nothing else: it comes back. What ends with this one cannot.
-            self._write(found, tags, patient=True)
+            self._write(found, tags)
         except AWS_ERRORS as error:
             log.warning("not noted", cluster=self.api.name, cause=str(error))
             return False

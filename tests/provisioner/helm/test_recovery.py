@@ -166,11 +166,15 @@ def test_same_request_again_waits_for_the_first_and_then_takes_over(
 
 
 @pytest.mark.usefixtures("impatience")
-def test_connection_lost_in_the_middle(cloud: Cloud) -> None:
+def test_connection_lost_in_the_middle(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
     cloud.install(properties())
-    cloud.api.inject(Fault(kind="Deployment", drop=True, times=2))
+    lost = Fault(kind="Deployment", drop=True, times=2)
+    cloud.api.inject(lost)
     assert cloud.send("Update", properties("2.0.0"))["Data"]["Status"] == "deployed"
     assert cloud.operator() == "2.0.0 x1"
+    monkeypatch.setattr(steps, "_MOST_STEPS", 1)  # a run that takes them all is no failure yet
+    cloud.api.inject(lost)
+    assert cloud.send("Update", properties()) == {"IsComplete": False}
 
 
 def test_api_that_stays_unreachable_while_polling_is_no_failure(cloud: Cloud) -> None:

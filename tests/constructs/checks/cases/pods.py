@@ -19,6 +19,7 @@ from tests.support.rule_cases import (
 
 _GROUPS = "cluster.instance_groups"
 _SYSTEM_TAINT = {"key": "CriticalAddonsOnly", "effect": "NoSchedule"}
+_GRAFANA = {"prometheus": {}, "grafana": {"kind": "in_cluster"}}
 _NO_OPERATORS = {"components": {"training_operator": False, "mpi_operator": False}}
 
 CASES: Cases = {}
@@ -77,11 +78,11 @@ CASES[system_pods] = {
         (WARNING, _GROUPS, "all Spot; add an On-Demand group"),
     ),
     "too little room": (
-        config(group("ml.t3.medium", instance_count=5)),
+        config(group("ml.t3.medium", instance_count=5), observability=_GRAFANA),
         (
             WARNING,
             _GROUPS,
-            "room for 5 pods besides those of DaemonSets, and the cluster's own are 6",
+            "room for 5 pods besides those of DaemonSets, and the cluster's own are 7",
         ),
     ),
     "room enough without operators": config(
