@@ -371,15 +371,18 @@ def test_a_training_plan_that_ends_within_a_day_is_told(
 def test_groups_that_share_a_plan_are_told_together(dynamodb: object) -> None:
     [group] = described()["InstanceGroups"]
     plan = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5"
-    groups = [{**group, "InstanceGroupName": name, "TrainingPlanArn": plan} for name in "ab"]
+    groups = [{**group, "InstanceGroupName": name, "TrainingPlanArn": plan} for name in "abc"]
+    del groups[-1]["CurrentCount"]
     cluster = Cluster(
         cluster=described(InstanceGroups=groups),
         plan_end=datetime.fromtimestamp(NOW + 600, tz=UTC),
     )
     _tell(cluster, dynamodb, LOOK)
     [sent] = cluster.sent
-    assert sent["Subject"] == "HyperPod ml-cluster: the training plan of group a and b ends soon"
-    assert "ends within 1 h, and with it the 4 nodes of group a and b." in sent["Message"]
+    assert (
+        sent["Subject"] == "HyperPod ml-cluster: the training plan of group a and b and c ends soon"
+    )
+    assert "ends within 1 h, and with it the 4 nodes of group a and b and c." in sent["Message"]
 
 
 @pytest.mark.parametrize("refusal", ["AccessDeniedException", "ResourceNotFound"])

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from hyperpod_shared.errors import NotReadyError
 from provisioner.framework.operation import StackPhase
@@ -55,7 +56,7 @@ class Events:
         if status in NO_OPERATION:
             return {**self._event(number, stack, ago, UPDATES), **NO_OPERATION[status]}
         own = properties is not None
-        shown = {"ResourceProperties": json.dumps({**(properties or {}), "Wait": True})}
+        values = {"ResourceProperties": json.dumps({**(properties or {}), "Wait": True})}
         return {
             "EventId": str(number),
             "StackId": stack,
@@ -63,7 +64,7 @@ class Events:
             "LogicalResourceId": "Resource" if own else "ml-hyperpod",
             "ResourceStatus": status,
             "Timestamp": datetime.fromtimestamp(self.now - ago, tz=UTC),
-            **(shown if own else {}),
+            **(values if properties else {}),
         }
 
 
@@ -149,3 +150,20 @@ def test_a_resource_that_is_added_again_belongs_to_the_operation_that_adds_it() 
     )
     assert its.operation.status == UPDATES
     its.require()
+
+
+def test_an_event_without_properties_may_be_the_one_of_a_creation() -> None:
+    shown = (THE_STACK, (8.0, "CREATE_IN_PROGRESS", {}), (-40.0, ROLLS_BACK))
+    assert turn(*shown, request_type="Create").operation.status == UPDATES
+
+
+def test_what_cloudformation_refuses_to_tell_fails_all_but_a_delete(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise ClientError({"Error": {"Code": "AccessDenied"}}, "DescribeStackEvents")
+
+    monkeypatch.setattr(Events, "describe_stack_events", refuse)
+    assert turn(request_type="Delete").phase is None
+    with pytest.raises(ClientError):
+        assert turn().phase

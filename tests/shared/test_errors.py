@@ -45,9 +45,9 @@ def test_secret_values_are_those_under_secret_names() -> None:
         "image": "public.ecr.aws/x",
         "db": {"adminPassword": "hunter2", "passwords": ["one-more"], "tokenTtl": 5},
         "apiKey": "k" * 8,
-        "secrets": {"nested": {"deep": "below"}, "short": "abc"},
+        "secrets": {"nested": {"deep": "four"}, "short": "abc"},
     }
-    assert secret_values(values) == {"hunter2", "one-more", "k" * 8, "below"}
+    assert secret_values(values) == {"hunter2", "one-more", "k" * 8, "four"}
 
 
 def test_secret_values_are_those_of_variables_with_secret_names() -> None:
