@@ -47,9 +47,9 @@ ORDER = {
         "require_bootstrapped",
         "refuse_deletion",
         "cdk --ci synth --quiet",
-        "destroy",
+        "destroy force",
     ],
-    ("destroy", "--force", "--templates", "cdk.out/mine"): ["destroy"],
+    ("destroy", "--force", "--templates", "cdk.out/mine"): ["destroy force"],
     ("synth",): ["cdk synth --quiet"],
     ("pipeline", "--check"): ["require_creatable"],
     ("pipeline",): [
@@ -73,9 +73,9 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     done: list[str] = []
 
     def replace(name: str) -> None:
-        def step(*arguments: object, **_: object) -> int:
+        def step(*arguments: object, **options: object) -> int:
             words = [each for each in arguments if isinstance(each, str)]
-            done.append(" ".join([name, *words]))
+            done.append(" ".join([name, *words, *(key for key in options if options[key] is True)]))
             return 0
 
         monkeypatch.setattr(STEPS[name], name, step)

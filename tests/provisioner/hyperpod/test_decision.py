@@ -173,6 +173,11 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
     "updated, and busy with it": (UPDATE, found("Updating", UPDATED), Wait),
     "updated, and rolls back": (UPDATE, found("RollingBack", UPDATED), Fail),
     "updated, and taken back": (UPDATE, found("InService", UPDATED), Fail),
+    "updated, which is not visible, and taken back": (
+        request("Update", claim=UPDATED),
+        found("InService"),
+        Fail,
+    ),
     "updated so lately that it may not show": (
         UPDATE,
         found("InService", OWN.after_call("update", now=NOW)),
