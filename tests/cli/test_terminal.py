@@ -88,6 +88,11 @@ def test_an_interrupted_question_is_a_no(
     assert capsys.readouterr().err.strip() == "Nothing was done."
 
 
+def test_brackets_of_a_text_are_no_style(capsys: pytest.CaptureFixture[str]) -> None:
+    console.console().print("[bold]a[/bold]")
+    assert capsys.readouterr().out == "[bold]a[/bold]\n"
+
+
 def test_a_length_has_a_unit() -> None:
     assert parsed_duration("90m", option="--since") == timedelta(minutes=90)
 

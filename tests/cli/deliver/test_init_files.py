@@ -15,6 +15,7 @@ from hyperpod_cdk.facts.instance_types import instance_types
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cli.deliver.init.questions import QUESTIONS, AnswerError, answered, first_answers
 from hyperpod_cli.deliver.init.template import Answers, configuration, default_answers
+from hyperpod_cli.deliver.yaml_text import YamlText
 from tests.support.configs import CONFIG_FOLDER
 
 
@@ -128,3 +129,9 @@ def test_each_file_that_is_written_loads(given: Mapping[str, str]) -> None:
     assert (config.name, config.region) == (given["NAME"], given["REGION"])
     assert config.cluster.name == f"{config.name}-cluster"
     assert config.cluster.instance_groups[0].instance_type == given["TYPE"]
+
+
+def test_a_key_goes_with_the_comments_in_it() -> None:
+    file = YamlText("a:\n b: 1\n # of a\n# of c\nc: 2\n")
+    file.remove(("a",))
+    assert file.text == "# of c\nc: 2\n"

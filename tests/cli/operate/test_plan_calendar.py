@@ -70,6 +70,7 @@ def test_each_time_says_what_follows(
     assert following in period.next and bool(following) == bool(period.next)
     runs = status == "Active" and any(each.wanted for each in users)
     assert ("save before" in period.next) is runs
+    assert ("more are wanted" in period.next) is ("more are wanted" in following)
 
 
 def test_a_plan_that_is_not_there() -> None:

@@ -8,7 +8,7 @@ from io import StringIO
 from unittest.mock import Mock
 
 import pytest
-from botocore.exceptions import NoRegionError
+from botocore.exceptions import ClientError, NoRegionError
 from botocore.stub import Stubber
 from rich.console import Console
 
@@ -242,7 +242,7 @@ def test_node_groups_are_shown_without_a_hyperpod_cluster(session: AwsSession) -
     "error",
     [refused("ResourceNotFoundException"), refused("ThrottlingException"), NoRegionError()],
 )
-def test_node_groups_that_are_not_known_are_a_note(
+def test_node_groups_and_events_that_are_not_known_are_a_note(
     monkeypatch: pytest.MonkeyPatch, error: Exception
 ) -> None:
     sagemaker, eks = Mock(), Mock()
@@ -261,6 +261,12 @@ def test_node_groups_that_are_not_known_are_a_note(
         "EKS node groups are not known",
     ]
     assert (found.status, found.node_groups) == ("InService", ())
+    events = Mock(side_effect=refused("AccessDeniedException"))
+    monkeypatch.setattr("hyperpod_cli.operate.status.snapshot.events_of", events)
+    assert "Events are not known" in str(snapshot(chosen, now=datetime(2026, 11, 1, tzinfo=UTC)))
+    events.side_effect = refused("ThrottlingException")
+    with pytest.raises(ClientError):
+        snapshot(chosen, now=datetime(2026, 11, 1, tzinfo=UTC))
 
 
 def test_changes_are_lines() -> None:

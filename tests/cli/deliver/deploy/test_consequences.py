@@ -180,6 +180,13 @@ def test_an_odd_template_is_said_to_be_odd_and_refuses_nothing(former: Template)
     assert [*bill.month_change([former], [former], region="us-west-2", day=date(2026, 10, 6))] == []
 
 
+def test_what_a_reference_sizes_has_no_price() -> None:
+    sized = {"Type": "AWS::FSx::FileSystem", "Properties": {"StorageCapacity": {"Ref": "Size"}}}
+    templates = [{"Resources": {"Files": sized}}]
+    (line,) = bill.month_change([], templates, region="us-west-2", day=date(2026, 10, 6))
+    assert "no price is known: FSx for Lustre" in line
+
+
 OTHER = group("a", 3, InstanceType="ml.g5.xlarge")
 
 
