@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from hyperpod_shared.errors import NotReadyError
-from provisioner.framework.operation import StackPhase
+from provisioner.framework.operation import LONGEST_REQUEST_SECONDS, StackPhase
 from provisioner.framework.request import BEGUN_AT, OPERATION, Request
 from provisioner.framework.turn import GivenUpError, Turn
 from tests.support.provisioner.cloudformation import Time, event
@@ -153,8 +153,10 @@ def test_a_resource_that_is_added_again_belongs_to_the_operation_that_adds_it() 
 
 
 def test_an_event_without_properties_may_be_the_one_of_a_creation() -> None:
-    shown = (THE_STACK, (8.0, "CREATE_IN_PROGRESS", {}), (-40.0, ROLLS_BACK))
-    assert turn(*shown, request_type="Create").operation.status == UPDATES
+    its = turn(
+        THE_STACK, (8.0, "CREATE_IN_PROGRESS", {}), (-40.0, ROLLS_BACK), request_type="Create"
+    )
+    assert its.operation.status == UPDATES
 
 
 def test_what_cloudformation_refuses_to_tell_fails_all_but_a_delete(
@@ -167,3 +169,15 @@ def test_what_cloudformation_refuses_to_tell_fails_all_but_a_delete(
     assert turn(request_type="Delete").phase is None
     with pytest.raises(ClientError):
         assert turn().phase
+
+
+def test_an_operation_may_begin_with_the_request_by_another_clock() -> None:
+    before = turn((500.0, UPDATES)).operation
+    known: Known = {BEGUN_AT: Time().now - 70, OPERATION: str(before)}
+    its = turn((500.0, UPDATES), (69.95, ROLLS_BACK), new=OLD, old=NEW, known=known)
+    assert its.phase is StackPhase.ROLLING_BACK
+
+
+def test_what_remains_ends_with_the_request() -> None:
+    known: Known = {BEGUN_AT: Time().now - LONGEST_REQUEST_SECONDS + 30}
+    assert turn(known=known).clock.remaining() == 30

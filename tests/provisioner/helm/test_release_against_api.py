@@ -117,8 +117,9 @@ def test_rollback_that_fails_as_well_is_mended_by_the_next_request(cloud: Cloud)
 def _fail_to_install(cloud: Cloud) -> None:
     def install() -> None:
         cloud.api.inject(DENIED)
-        with pytest.raises(ProvisioningError, match="denied by the quota"):
+        with pytest.raises(ProvisioningError, match="denied by the quota") as failed:
             cloud.send("Create", properties())
+        assert "None" not in str(failed.value)
         cloud.api.clear_faults()
 
     cloud.once("failed", install)

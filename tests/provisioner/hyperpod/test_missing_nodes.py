@@ -161,12 +161,18 @@ def test_a_change_that_concerns_no_node_tells_what_was_short_before(
     stack.create(wanted)
     time.sleep(10 * MINUTE)
     started = time.now
-    tags = [{"Key": "team", "Value": "other"}]
-    (told,) = report(
-        stack.update({**properties(group("workers"), Tags=tags), **NODES}).data["Shortage"]
-    )
-    assert told.startswith("workers: 0 of 1 nodes: capacity")
+
+    def update(team: str) -> str:
+        tags = [{"Key": "team", "Value": team}]
+        wanted = {**properties(group("workers"), Tags=tags), **NODES}
+        (told,) = report(stack.update(wanted).data["Shortage"])
+        return told
+
+    assert update("other").startswith("workers: 0 of 1 nodes: capacity")
     assert time.now - started <= MINUTE
+    sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
+    time.sleep(120 * MINUTE)
+    assert "HyperPod has reported no error" in update("third")
 
 
 def test_an_operators_group_is_not_waited_for_but_told(
