@@ -62,7 +62,7 @@ class Listener:
             self._stage.progress.say(f"  message: {each}")
         what = "; ".join(sorted(expected)) or "nothing"
         found = "" if heard == sorted(expected) else f"messages: {'; '.join(heard) or 'nothing'}"
-        yield Fact(check=f"the topic gets one message of each: {what}", ok=not found, found=found)
+        yield Fact(title=f"the topic gets one message of each: {what}", ok=not found, found=found)
 
     def _function(self) -> str | None:
         """Return the function that tells; None if the deployment has none."""

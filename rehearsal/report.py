@@ -30,17 +30,10 @@ class StackReport:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Fact:
-    """One verified fact: a command or a sentence, and what a user was shown, if that was checked.
+class Fact(Check):
+    """A check of a rehearsal, with what a user was shown, if that was checked."""
 
-    If it does not hold, what is found instead, and what to do.
-    """
-
-    check: str
-    ok: bool
     message: str | None = None
-    found: str = ""
-    advice: str = ""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -64,7 +57,7 @@ class Report:
         path.parent.mkdir(parents=True, exist_ok=True)
         content = asdict(self)
         # The last message is the report's error.
-        content["verify"] = [{"check": each.check, "ok": each.ok} for each in self.verify]
+        content["verify"] = [{"check": each.title, "ok": each.ok} for each in self.verify]
         path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
@@ -98,7 +91,7 @@ def _end(report: Report, *, report_path: Path) -> Iterator[str]:
     failed = [check for check in report.verify if not check.ok]
     if failed:
         yield "\nFailed checks"
-        yield from (f"  {each.check}{f': {each.found}' if each.found else ''}" for each in failed)
+        yield from (f"  {each.title}{f': {each.found}' if each.found else ''}" for each in failed)
     if report.error:
         yield "\nThe error, as it had to come" if report.ok else "\nError"
         yield from (f"  {line}".rstrip() for line in report.error.splitlines())
@@ -121,13 +114,9 @@ def report_page(
     """Return what the page tells of a rehearsal and its deployments."""
     told = "\n".join("\n".join(attempt.messages) for attempt in attempts)
     error = report.error or ""
-    checks = [
-        Check(title=each.check, ok=each.ok, found=each.found, advice=each.advice)
-        for each in report.verify
-    ]
     return Content(
         title=f"Rehearsal of {report.config}",
-        verdict=_verdict(report, checks),
+        verdict=_verdict(report),
         ok=report.ok,
         written=datetime.now(UTC),
         facts={
@@ -142,12 +131,12 @@ def report_page(
         # What a deployment has told is there already.
         errors=[] if error in told else error.splitlines(),
         outputs=report.outputs,
-        checks=checks,
+        checks=report.verify,
     )
 
 
-def _verdict(report: Report, checks: Sequence[Check]) -> str:
+def _verdict(report: Report) -> str:
     if report.error == INTERRUPTED:
         return "The rehearsal was interrupted."
     said = "The rehearsal succeeded." if report.ok else "The rehearsal failed."
-    return f"{said} {summary(checks)}"
+    return f"{said} {summary(report.verify)}"

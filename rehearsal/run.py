@@ -194,7 +194,7 @@ def play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
 def _note(check: Fact, *, stage: Stage, report: Report) -> None:
     report.verify.append(check)
     found = f": {check.found}" if check.found else ""
-    stage.progress.say(f"  {'ok  ' if check.ok else 'FAIL'} {check.check}{found}")
+    stage.progress.say(f"  {'ok  ' if check.ok else 'FAIL'} {check.title}{found}")
 
 
 def _consent(stage: Stage) -> None:
@@ -318,7 +318,7 @@ def _with_one(
         report = Report(config=str(path), scenario=name)
         begun = progress.elapsed
         play(scenario, stage=stage, report=report)
-        wrong = tuple(check.check for check in report.verify if not check.ok)
+        wrong = tuple(check.title for check in report.verify if not check.ok)
         if not wrong and not report.ok:
             wrong = (report.error or "it did not end",)
         yield Played(config=path.stem, scenario=name, seconds=progress.elapsed - begun, wrong=wrong)

@@ -262,7 +262,7 @@ def verify(
             config=config, client=deployer or clients, kubernetes=kubernetes, outputs=outputs
         )
         for each in checks_of(deployment):
-            yield Fact(check=each.title, ok=each.ok, found=each.found, advice=each.advice)
+            yield Fact(title=each.title, ok=each.ok, found=each.found, advice=each.advice)
     yield from image_checks(config, tools=tools, region=clients("ec2").meta.region_name)
     yield from new_objects(config, clients=clients, outputs=outputs)
 
@@ -280,7 +280,7 @@ def image_checks(config: Config, *, tools: ClusterTools, region: str) -> Iterato
         command = f'kubectl get {kind} -A -o "jsonpath={fields}"'
         succeeded, text = tools.run(command)
         if not succeeded:
-            yield Fact(check=command, ok=False)
+            yield Fact(title=command, ok=False)
             return
         images |= set(text.split())
     registry = config.helm.image_registry
@@ -288,7 +288,7 @@ def image_checks(config: Config, *, tools: ClusterTools, region: str) -> Iterato
         image for image in images if is_from_outside(image, registry=registry, region=region)
     )
     but = f", but {', '.join(outside)}" if outside else ""
-    yield Fact(check=f"{IMAGES_ARE_REACHED}{but}", ok=bool(images) and not outside)
+    yield Fact(title=f"{IMAGES_ARE_REACHED}{but}", ok=bool(images) and not outside)
 
 
 def new_objects(
@@ -306,7 +306,7 @@ def new_objects(
             location = _location(clients, identifier, path=repository.path)
             if location is not None and "NEW" in repository.import_events:
                 yield Fact(
-                    check=f"a new object of {location} is a file in {repository.path}",
+                    title=f"a new object of {location} is a file in {repository.path}",
                     ok=_appears(clients, identifier, path=repository.path, location=location),
                 )
 

@@ -18,7 +18,6 @@ from hyperpod_shared.clusters import COUNT, GROUP_LISTS, NAME, groups_of
 from rehearsal.verification import cluster_nodes, comes_true
 
 _LONGEST_SECONDS = 300.0
-_PAUSE_SECONDS = 0.2
 # The local AWS lets nodes come and go each half second.
 _MANAGED_SECONDS = 1.5
 _RUNNING = "Running"

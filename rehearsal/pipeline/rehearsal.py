@@ -73,7 +73,7 @@ class PipelineRehearsal:
             self._prepare()
             for check in self._play():
                 checks.append(check)
-                self.progress.say(f"  {'ok  ' if check.ok else 'FAIL'} {check.check}")
+                self.progress.say(f"  {'ok  ' if check.ok else 'FAIL'} {check.title}")
         return checks
 
     @property
@@ -135,17 +135,17 @@ class PipelineRehearsal:
 
     def _first_push(self) -> Iterator[Fact]:
         execution = self._execute("the first push")
-        yield Fact(check="the first push is deployed to all environments", ok=not execution.error)
+        yield Fact(title="the first push is deployed to all environments", ok=not execution.error)
         approvals = sum(place.section.approval for place in self._places)
         shown = [comment for comment in execution.comments if "creates" in comment]
-        yield Fact(check="approvers read what changes", ok=len(shown) == approvals)
+        yield Fact(title="approvers read what changes", ok=len(shown) == approvals)
         if execution.error is not None:
             return
         for place in self._places:
-            failed = [check.check for check in place.verify() if not check.ok]
-            yield Fact(check=f"{place.section.name}: all of it works", ok=not failed)
+            failed = [check.title for check in place.verify() if not check.ok]
+            yield Fact(title=f"{place.section.name}: all of it works", ok=not failed)
             for name in failed:
-                yield Fact(check=f"{place.section.name}: {name}", ok=False)
+                yield Fact(title=f"{place.section.name}: {name}", ok=False)
 
     def _change(self) -> Iterator[Fact]:
         before = [place.nodes() for place in self._places]
@@ -159,13 +159,13 @@ class PipelineRehearsal:
         execution = self._execute("a change of the configurations")
         grown = [place.nodes() for place in self._places]
         yield Fact(
-            check="a changed configuration is deployed to all environments",
+            title="a changed configuration is deployed to all environments",
             ok=execution.error is None and grown == [nodes + 1 for nodes in before],
         )
         rehearsed = sum(place.section.rehearse_change for place in self._places)
         shown = [each for each in execution.comments if "Rehearsed: nothing would be lost" in each]
         if rehearsed:
-            yield Fact(check="approvers read what a rehearsal says", ok=len(shown) == rehearsed)
+            yield Fact(title="approvers read what a rehearsal says", ok=len(shown) == rehearsed)
 
     def _mistake(
         self, stage: str, reason: str, *, others: Sequence[RehearsedEnvironment]
@@ -174,13 +174,13 @@ class PipelineRehearsal:
         execution = self._execute(f"a mistake that {stage} must stop")
         error = execution.error or ""
         yield Fact(
-            check=f"a mistake stops in {stage} and is named",
+            title=f"a mistake stops in {stage} and is named",
             ok=execution.stages[-1] == stage and reason in error,
             message=error,
         )
         reached = [place.section.name for place in others if place.section.name in execution.stages]
         names = ", ".join(place.section.name for place in others)
-        yield Fact(check=f"it does not reach {names}", ok=not reached)
+        yield Fact(title=f"it does not reach {names}", ok=not reached)
         self._repository.revert()
 
     def _execute(self, what: str) -> Execution:

@@ -78,12 +78,12 @@ def _changed(stage: Stage, edit: Callable[[Path], None], *, made: set[str]) -> I
     before = _keys(stage)
     stage.change_scripts(lambda scripts: edit(scripts / _SCRIPT))
     cancelled = deploy_and_cancel(stage)
-    yield Fact(check="the update is cancelled while it changes the scripts", ok=cancelled)
+    yield Fact(title="the update is cancelled while it changes the scripts", ok=cancelled)
     yield has_status(stage, "platform", "UPDATE_ROLLBACK_COMPLETE")
-    yield Fact(check="the rollback brings back the scripts", ok=_keys(stage) == before)
+    yield Fact(title="the rollback brings back the scripts", ok=_keys(stage) == before)
     yield succeeds("the same change works when it is not cancelled", stage.deploy())
     wanted = before - {_SCRIPT} | made
-    yield Fact(check="the bucket has the scripts of the folder", ok=_keys(stage) == wanted)
+    yield Fact(title="the bucket has the scripts of the folder", ok=_keys(stage) == wanted)
 
 
 @Scenario(begins="deployed", needs=ON_EKS)

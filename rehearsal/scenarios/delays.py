@@ -15,11 +15,6 @@ from rehearsal.scenarios.scenario import (
 from rehearsal.stage import Stage
 from rehearsal.verification import running_nodes
 
-_NOT_YET = (
-    'secrets is forbidden: User "arn:aws:sts::000000000000:assumed-role/provisioner/provisioner" '
-    'cannot list resource "secrets" in API group "" in the namespace "kube-system"'
-)
-
 
 @Scenario()
 def role_not_propagated(stage: Stage) -> Iterator[Fact]:
@@ -49,4 +44,4 @@ def slow_nodes(stage: Stage) -> Iterator[Fact]:
     yield has_status(stage, "hyperpod", "CREATE_COMPLETE")
     running = running_nodes(stage.config, clients=stage.environment.clients)
     wanted = wanted_nodes(stage.config)
-    yield Fact(check=f"it waited for {wanted} nodes ({running})", ok=running == wanted)
+    yield Fact(title=f"it waited for {wanted} nodes ({running})", ok=running == wanted)

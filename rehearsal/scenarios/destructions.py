@@ -69,17 +69,17 @@ def _create(stage: Stage, item: Mapping[str, Any]) -> Fact:
     path.write_text(json.dumps(item), encoding="utf-8")
     ok, said = stage.tools.run(f"kubectl create -f {path}")
     name = f"{item['kind']} {item['metadata']['name']}"
-    return Fact(check=f"a user creates {name}{'' if ok else f': {said}'}", ok=ok)
+    return Fact(title=f"a user creates {name}{'' if ok else f': {said}'}", ok=ok)
 
 
 def _consent(stage: Stage, message: str) -> Iterator[Fact]:
     """Run the command that a refusal names, as the user would."""
     found = _COMMAND.search(" ".join(message.split()))
-    yield Fact(check="the refusal names the command that consents", ok=found is not None)
+    yield Fact(title="the refusal names the command that consents", ok=found is not None)
     if found is not None:
         region, arn, key, value = found.groups()
         stage.deployer.client("eks").tag_resource(resourceArn=arn, tags={key: value})
-        yield Fact(check="the command is for the region", ok=region == stage.environment.region)
+        yield Fact(title="the command is for the region", ok=region == stage.environment.region)
 
 
 def _everything_runs(stage: Stage) -> Iterator[Fact]:
@@ -88,7 +88,7 @@ def _everything_runs(stage: Stage) -> Iterator[Fact]:
     yield all_nodes_run(stage)
     yield _dns_is(stage, "ACTIVE")
     found = release_report(stage.tools, config=stage.config)
-    yield Fact(check="the Helm release is there", ok=found is not None)
+    yield Fact(title="the Helm release is there", ok=found is not None)
 
 
 def _dns_is(stage: Stage, wanted: str) -> Fact:
@@ -108,7 +108,7 @@ def destroy_refused(stage: Stage) -> Iterator[Fact]:
     """`make destroy` while a user's pod runs."""
     code, said = stage.look(_CHECK, credentials={})
     yield Fact(
-        check="make destroy refuses to go on unchecked for a user without access to the cluster",
+        title="make destroy refuses to go on unchecked for a user without access to the cluster",
         ok=code == REFUSED and "Could not find out what users would lose" in said,
     )
     let_into(
@@ -124,8 +124,8 @@ def destroy_refused(stage: Stage) -> Iterator[Fact]:
     yield _create(stage, _pod("notebook", nodeName=node))
     code, said = stage.look(_CHECK)
     refused = code == REFUSED and "Pod default/notebook" in said and said.count("\n") == 1
-    yield Fact(check="make destroy names the running pod in one line", ok=refused, message=said)
-    yield Fact(check="the stack is as it was", ok=stage.status("hyperpod") != "DELETE_FAILED")
+    yield Fact(title="make destroy names the running pod in one line", ok=refused, message=said)
+    yield Fact(title="the stack is as it was", ok=stage.status("hyperpod") != "DELETE_FAILED")
     yield from _everything_runs(stage)
     yield from _consent(stage, said)
     yield _goes_on(stage)
@@ -138,16 +138,16 @@ def destroy_failed(stage: Stage) -> Iterator[Fact]:
     """The stack is deleted without `make destroy`, while a user has a job."""
     yield _create(stage, _MPI_JOB)
     message = stage.destroy("hyperpod") or ""
-    yield Fact(check="CloudFormation refuses to delete", ok=message != "")
+    yield Fact(title="CloudFormation refuses to delete", ok=message != "")
     yield Fact(
-        check="the error names the job", ok="MPIJob default/allreduce" in message, message=message
+        title="the error names the job", ok="MPIJob default/allreduce" in message, message=message
     )
     yield has_status(stage, "hyperpod", "DELETE_FAILED")
     yield from _everything_runs(stage)
     yield _cannot_be_updated(stage)
     yield from _consent(stage, message)
     yield succeeds("the stack is destroyed", stage.destroy("hyperpod"))
-    yield Fact(check="the stack is gone", ok=stage.status("hyperpod") is None)
+    yield Fact(title="the stack is gone", ok=stage.status("hyperpod") is None)
     yield cluster_is(stage, "gone")
 
 
@@ -175,10 +175,10 @@ def _left_in_kubernetes(stage: Stage) -> Iterator[Fact]:
     yield has_status(stage, "addons", "CREATE_COMPLETE", "UPDATE_COMPLETE")
     yield _dns_is(stage, "DEGRADED")
     left = stage.environment.kubernetes.objects("v1", "Node")
-    yield Fact(check=f"Kubernetes knows no node any more ({len(left)})", ok=not left)
+    yield Fact(title=f"Kubernetes knows no node any more ({len(left)})", ok=not left)
     _, listed = stage.tools.run("kubectl get namespaces -o name")
     terminating = "namespace/aws-hyperpod" in listed
-    yield Fact(check="the metrics API, which has no node, holds the namespaces", ok=terminating)
+    yield Fact(title="the metrics API, which has no node, holds the namespaces", ok=terminating)
 
 
 def _cannot_be_updated(stage: Stage) -> Fact:
@@ -187,5 +187,5 @@ def _cannot_be_updated(stage: Stage) -> Fact:
     try:
         cloudformation.update_stack(StackName=stage.stack("hyperpod"), UsePreviousTemplate=True)
     except ClientError as error:
-        return Fact(check=f"an update is refused: {error}", ok="DELETE_FAILED" in str(error))
-    return Fact(check="an update is refused", ok=False)
+        return Fact(title=f"an update is refused: {error}", ok="DELETE_FAILED" in str(error))
+    return Fact(title="an update is refused", ok=False)

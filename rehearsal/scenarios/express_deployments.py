@@ -19,10 +19,6 @@ from rehearsal.scenarios.scenario import (
 )
 from rehearsal.stage import Stage
 
-_NOT_YET = (
-    'secrets is forbidden: User "arn:aws:sts::000000000000:assumed-role/provisioner/provisioner" '
-    'cannot list resource "secrets" in API group "" in the namespace "kube-system"'
-)
 _FAILURE = "The subnet has no free IP address for the file system."
 _FUNCTIONS = "/aws/lambda/"
 
@@ -37,7 +33,7 @@ def dependency_not_ready(stage: Stage) -> Iterator[Fact]:
     yield succeeds("what is not ready is waited for", stage.deploy(express=True))
     yield has_status(stage, "hyperpod", "CREATE_COMPLETE")
     yield Fact(
-        check="the CLI says that resources go on becoming ready",
+        title="the CLI says that resources go on becoming ready",
         ok="Resources still stabilizing" in stage.last_lines,
     )
     if stage.config.control_plane is not None:
@@ -67,7 +63,7 @@ def dependency_fails(stage: Stage) -> Iterator[Fact]:
     yield cluster_is(stage, "gone" if stage.config.control_plane is None else "InService")
     # The next deployment deletes the stack, protected as it is, and creates it again.
     left = stage.environment.clients("fsx").describe_file_systems()["FileSystems"]
-    yield Fact(check="the failed creation leaves no file system", ok=not left)
+    yield Fact(title="the failed creation leaves no file system", ok=not left)
 
 
 def _without_storage(stage: Stage) -> Iterator[Fact]:
@@ -88,7 +84,7 @@ def _is_logged(stage: Stage, pattern: str) -> Fact:
         if re.search(pattern, event["message"]) and '"waited_seconds"' in event["message"]
     ]
     said = told[0].strip() if told else f"nothing of /{pattern}/ and for how long"
-    return Fact(check=f"the log says: {said}", ok=bool(told))
+    return Fact(title=f"the log says: {said}", ok=bool(told))
 
 
 def _is_mounted_by_its_names(stage: Stage) -> Fact:
@@ -111,6 +107,6 @@ def _is_mounted_by_its_names(stage: Stage) -> Fact:
             if "FsxLustreConfig" in mount
         ]
     return Fact(
-        check="what is mounted has the file system's DNS and mount name",
+        title="what is mounted has the file system's DNS and mount name",
         ok={wanted} == {*mounted},
     )

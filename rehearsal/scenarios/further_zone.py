@@ -76,10 +76,10 @@ def further_zone(stage: Stage) -> Iterator[Fact]:
     for kind in ("platform", "hyperpod"):
         yield has_status(stage, kind, "UPDATE_COMPLETE")
     yield all_nodes_run(stage)
-    yield Fact(check=f"the new node is in {zone}", ok=_zones_of_nodes(stage) == {zone})
+    yield Fact(title=f"the new node is in {zone}", ok=_zones_of_nodes(stage) == {zone})
     yield _routed_within(stage, zone)
     kept = "the cluster and its control plane, if any, keep the subnets that they had"
-    yield Fact(check=kept, ok=_networks(stage) == before)
+    yield Fact(title=kept, ok=_networks(stage) == before)
     # A subnet is exported to the stack of the group that uses it.
     stage.change(without_group)
     yield succeeds("the group is removed, so that the subnet can be", stage.deploy())
@@ -127,4 +127,4 @@ def _routed_within(stage: Stage, zone: str) -> Fact:
     }
     gateways = ec2.describe_nat_gateways(NatGatewayIds=sorted(used))["NatGateways"]
     places = [gateway["SubnetId"] in subnets for gateway in gateways]
-    return Fact(check=f"nodes there use a NAT gateway in {zone}", ok=places == [True])
+    return Fact(title=f"nodes there use a NAT gateway in {zone}", ok=places == [True])

@@ -62,10 +62,10 @@ def stuck_release(stage: Stage) -> Iterator[Fact]:
     stage.change(_other_values)
     stage.deploy()
     killer.join(timeout=_LONGEST_SECONDS)
-    yield Fact(check="helm was killed in the middle of its upgrade", ok=not killer.is_alive())
+    yield Fact(title="helm was killed in the middle of its upgrade", ok=not killer.is_alive())
     yield cluster_is(stage, "InService")
     _, listed = stage.tools.run(f"helm list -a -n {stage.config.helm.namespace}")
-    yield Fact(check="the release is deployed, not pending", ok="pending" not in listed)
+    yield Fact(title="the release is deployed, not pending", ok="pending" not in listed)
 
 
 def _kill_helm(lambda_directory: Path) -> None:

@@ -50,7 +50,7 @@ def kubernetes_upgrade(stage: Stage) -> Iterator[Fact]:
     stage.change(upgraded)
     stage.change_scripts(_edit)
     cancelled = deploy_and_cancel(stage)
-    yield Fact(check="the update is cancelled after that of the control plane", ok=cancelled)
+    yield Fact(title="the update is cancelled after that of the control plane", ok=cancelled)
     # EKS keeps the version, and does not offer the former kube-proxy for it.
     yield has_status(stage, "platform", "UPDATE_ROLLBACK_FAILED")
     yield _is(stage, version)
@@ -62,22 +62,22 @@ def kubernetes_upgrade(stage: Stage) -> Iterator[Fact]:
         yield has_status(stage, kind, "UPDATE_COMPLETE")
     yield _is(stage, version)
     pins = "the add-ons have the versions that are pinned for it"
-    yield Fact(check=pins, ok=_addon_versions(stage).items() <= ADDON_VERSIONS[version].items())
+    yield Fact(title=pins, ok=_addon_versions(stage).items() <= ADDON_VERSIONS[version].items())
     kept = "the EKS cluster, the HyperPod cluster and the software of each node are the same"
-    yield Fact(check=kept, ok=_what_stays(stage) == before)
+    yield Fact(title=kept, ok=_what_stays(stage) == before)
     yield all_nodes_run(stage)
 
     stage.restore()
     code, said = stage.look("account", "--for-deployment")
     refused = code == REFUSED and f"is older than {version}" in said
-    yield Fact(check=f"`make deploy` refuses to go back to {former}", ok=refused, message=said)
+    yield Fact(title=f"`make deploy` refuses to go back to {former}", ok=refused, message=said)
     # As EKS lets it, within seven days of an upgrade; its kube-proxy does not fit before.
     eks, name = stage.environment.clients("eks"), stage.config.eks_cluster_name
     update = eks.update_cluster_version(name=name, version=former, force=True)["update"]
     while update["status"] == "InProgress":
         update = eks.describe_update(name=name, updateId=update["id"])["update"]
     code, said = stage.look("account", "--for-deployment")
-    yield Fact(check="and deploys it once EKS has gone back", ok=code == 0, message=said)
+    yield Fact(title="and deploys it once EKS has gone back", ok=code == 0, message=said)
 
 
 def _is(stage: Stage, version: str) -> Fact:

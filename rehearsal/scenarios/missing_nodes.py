@@ -32,9 +32,9 @@ def _tells(stage: Stage, *, matching: str) -> Iterator[Fact]:
     told = stage.outputs()[stage.stack("hyperpod")][SHORTAGE]
     matched = re.search(matching, told) is not None
     lacking = "" if matched else f", and not /{matching}/"
-    yield Fact(check=f"the output {SHORTAGE} says: {told}{lacking}", ok=matched)
+    yield Fact(title=f"the output {SHORTAGE} says: {told}{lacking}", ok=matched)
     printed = all(line in stage.last_lines for line in told.splitlines())
-    yield Fact(check="the last lines of cdk deploy say the same", ok=printed)
+    yield Fact(title="the last lines of cdk deploy say the same", ok=printed)
 
 
 @Scenario(messages=("nodes-fail: capacity",), needs=_TELLING)

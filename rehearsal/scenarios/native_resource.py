@@ -57,7 +57,7 @@ def _has_the_type(stage: Stage) -> Fact:
     cloudformation = stage.environment.clients("cloudformation")
     found = {each.type for each in resources_of(cloudformation, stage.stack("hyperpod"))}
     is_native = _TYPE in found and "Custom::HyperPodCluster" not in found
-    return Fact(check=f"{_TYPE} makes the cluster, no custom resource", ok=is_native)
+    return Fact(title=f"{_TYPE} makes the cluster, no custom resource", ok=is_native)
 
 
 @Scenario(also_lacking=_lacking)

@@ -97,7 +97,7 @@ def reservation_in_another_zone(stage: Stage) -> Iterator[Fact]:
     found = [
         str(finding) for finding, _ in VALIDATORS["capacity-reservations"](stage.config, target)
     ]
-    yield Fact(check=f"preflight says: {'; '.join(found)}", ok=any("is in " in e for e in found))
+    yield Fact(title=f"preflight says: {'; '.join(found)}", ok=any("is in " in e for e in found))
     matching = r"reservation: .*ReservationCapacityExceeded.*Compare the capacity reservation"
     yield from _fails(stage, stage.deploy(), matching=matching)
     _move(there, zone=zone, clients=clients)
@@ -132,9 +132,9 @@ def spot_taken_away(stage: Stage) -> Iterator[Fact]:
     )
     [issue] = _described(stage, group)["health"]["issues"]
     told = f"{issue['code']}: {issue['message']}"
-    yield Fact(check=f"EKS says: {told}", ok="UnfulfillableCapacity" in told)
+    yield Fact(title=f"EKS says: {told}", ok="UnfulfillableCapacity" in told)
     Listener(stage).look()
-    yield Fact(check="no node has joined", ok=len(_names(stage, group)) == len(before) - 1)
+    yield Fact(title="no node has joined", ok=len(_names(stage, group)) == len(before) - 1)
     stage.environment.aws.tell(Scarcity())
     yield _comes(
         "once EC2 has one again, it joins", lambda: len(_names(stage, group)) == len(before)
@@ -161,4 +161,4 @@ def _names(stage: Stage, group: ManagedNodeGroupConfig) -> set[str]:
 
 
 def _comes(what: str, is_so: Callable[[], bool]) -> Fact:
-    return Fact(check=what, ok=comes_true(is_so))
+    return Fact(title=what, ok=comes_true(is_so))

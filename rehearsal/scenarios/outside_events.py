@@ -32,9 +32,9 @@ def node_replaced(stage: Stage) -> Iterator[Fact]:
     )
     comes_true(lambda: faulty not in _node_ids(stage))
     yield all_nodes_run(stage)
-    yield Fact(check="one node is a new one", ok=len(_node_ids(stage) - before) == 1)
+    yield Fact(title="one node is a new one", ok=len(_node_ids(stage) - before) == 1)
     yield succeeds("a deployment without a change leaves it alone", stage.deploy())
-    yield Fact(check="the new node is still there", ok=len(_node_ids(stage) - before) == 1)
+    yield Fact(title="the new node is still there", ok=len(_node_ids(stage) - before) == 1)
 
 
 @Scenario(begins="deployed")

@@ -86,7 +86,7 @@ def _is_logged(stage: Stage, error: str) -> Fact:
     stream = _STREAM.search(error)
     lines = [] if stream is None else _lines(stage, group=stream["group"], stream=stream["stream"])
     told = next((line for line in lines if "ERROR step" in line), "nothing")
-    return Fact(check=f"that log stream tells why: {told}", ok=" failed with exit code" in told)
+    return Fact(title=f"that log stream tells why: {told}", ok=" failed with exit code" in told)
 
 
 def _lines(stage: Stage, *, group: str, stream: str) -> list[str]:

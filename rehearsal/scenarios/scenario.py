@@ -173,12 +173,12 @@ def lacks_fixed_instance_types(config: Config) -> str | None:
 
 def succeeds(what: str, error: str | None) -> Fact:
     """Return the check that an action brought no error."""
-    return Fact(check=what if error is None else f"{what}: {error}", ok=error is None)
+    return Fact(title=what if error is None else f"{what}: {error}", ok=error is None)
 
 
 def compared(check: str, found: object, *wanted: object) -> Fact:
     """Return the check that what is found is wanted; it says what there is instead."""
-    return Fact(check=check if found in wanted else f"{check}, not {found}", ok=found in wanted)
+    return Fact(title=check if found in wanted else f"{check}, not {found}", ok=found in wanted)
 
 
 def fails(stage: Stage, error: str | None, *, matching: str) -> Iterator[Fact]:
@@ -187,15 +187,15 @@ def fails(stage: Stage, error: str | None, *, matching: str) -> Iterator[Fact]:
     yield _names_a_log_group(stage, error)
     statuses = {kind: stage.status(kind) for kind in ("platform", "storage")}
     kept = {"CREATE_COMPLETE", "UPDATE_COMPLETE", None}
-    yield Fact(check="platform and storage are untouched", ok=set(statuses.values()) <= kept)
+    yield Fact(title="platform and storage are untouched", ok=set(statuses.values()) <= kept)
 
 
 def is_refused(error: str | None, *, matching: str) -> Fact:
     """Return the check that an action brought an error that matches, as the user must read it."""
     expected = "the error says what is wrong and what to do"
     if re.search(matching, error if error is not None else "", re.DOTALL) is not None:
-        return Fact(check=expected, ok=True, message=error)
-    return Fact(check=f"{expected}: no {matching} in {error}", ok=False, message=error)
+        return Fact(title=expected, ok=True, message=error)
+    return Fact(title=f"{expected}: no {matching} in {error}", ok=False, message=error)
 
 
 def _names_a_log_group(stage: Stage, error: str | None) -> Fact:
@@ -228,9 +228,9 @@ def all_nodes_run(stage: Stage) -> Fact:
     wanted, running = wanted_nodes(stage.config), running_nodes(stage.config, clients=clients)
     if stage.config.control_plane is None:
         found = f"{running} of" if running != wanted else "all"
-        return Fact(check=f"{found} {wanted} nodes run", ok=running == wanted)
+        return Fact(title=f"{found} {wanted} nodes run", ok=running == wanted)
     known = len(stage.environment.kubernetes.objects("v1", "Node"))
     known -= sum(group.desired_size for group in stage.config.node_groups)
     if running == known == wanted:
-        return Fact(check=f"all {wanted} nodes run, and Kubernetes knows them", ok=True)
-    return Fact(check=f"{running} of {wanted} nodes run, and Kubernetes knows {known}", ok=False)
+        return Fact(title=f"all {wanted} nodes run, and Kubernetes knows them", ok=True)
+    return Fact(title=f"{running} of {wanted} nodes run, and Kubernetes knows {known}", ok=False)

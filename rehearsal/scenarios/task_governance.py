@@ -50,7 +50,7 @@ def _ends(stage: Stage) -> Iterator[Fact]:
     stage.environment.hyperpod.faults = Faults()
     yield succeeds("task governance is destroyed", stage.destroy("operators"))
     left = stage.environment.clients("sagemaker").list_compute_quotas()["ComputeQuotaSummaries"]
-    yield Fact(check="no quota is left that would keep the cluster", ok=not left)
+    yield Fact(title="no quota is left that would keep the cluster", ok=not left)
 
 
 @Scenario(begins="anyhow", needs=ON_EKS)

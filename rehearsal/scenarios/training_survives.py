@@ -81,7 +81,7 @@ def training_survives(stage: Stage) -> Iterator[Fact]:
                 return
             before = _nodes_of(api)
             yield Fact(
-                check=f"it trains on {_NODES} nodes: {', '.join(sorted(before.values()))}",
+                title=f"it trains on {_NODES} nodes: {', '.join(sorted(before.values()))}",
                 ok=len({*before.values()}) == _NODES,
             )
             # Not the node of the first worker, which all others meet at.
@@ -97,7 +97,7 @@ def training_survives(stage: Stage) -> Iterator[Fact]:
             with stage.progress.step("Waiting for the job's end"):
                 code, told = submitted.result(timeout=LONGEST_SECONDS)
         yield Fact(
-            check=f"HyperPod replaced {failed} by {new}, and the job went on there",
+            title=f"HyperPod replaced {failed} by {new}, and the job went on there",
             ok=failed not in _known_nodes(api) and new in _known_nodes(api),
         )
         said = [*cluster.said()]
@@ -159,7 +159,7 @@ def _resumed(said: Iterable[Said], fault: float) -> Said | None:
 def _judged(said: list[Said], *, fault: float) -> Iterator[Fact]:
     """Yield the checks of what the training program said before the fault and after it."""
     resumed = _resumed(said, fault)
-    yield Fact(check="the job goes on from a checkpoint", ok=resumed is not None)
+    yield Fact(title="the job goes on from a checkpoint", ok=resumed is not None)
     if resumed is None:
         return
     first = {e.step: e.fields["loss"] for e in said if e.name == "step" and e.time < resumed.time}
@@ -167,7 +167,7 @@ def _judged(said: list[Said], *, fault: float) -> Iterator[Fact]:
     saved = max(e.step for e in said if e.name == "saved" and e.time < resumed.time)
     lost = max(first) - resumed.step
     yield Fact(
-        check=f"no step is lost but the {lost} since the checkpoint of step {saved}",
+        title=f"no step is lost but the {lost} since the checkpoint of step {saved}",
         ok=resumed.step == saved
         and {*range(1, saved + 1)} <= first.keys()
         and [*again] == [*range(saved + 1, _STEPS + 1)]
@@ -175,7 +175,7 @@ def _judged(said: list[Said], *, fault: float) -> Iterator[Fact]:
     )
     same = [step for step in first.keys() & again.keys() if first[step] == again[step]]
     yield Fact(
-        check=f"the loss curve goes on: the {lost} steps have the same losses again",
+        title=f"the loss curve goes on: the {lost} steps have the same losses again",
         ok=len(same) == lost and again[_STEPS] < first[max(first)] < first[1],
     )
 

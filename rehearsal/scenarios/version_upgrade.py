@@ -67,11 +67,11 @@ def version_upgrade(stage: Stage) -> Iterator[Fact]:
         if after.get((stack, name)) != was
     ]
     yield Fact(
-        check="cluster, releases, file system, buckets, EKS cluster and network are the same"
+        title="cluster, releases, file system, buckets, EKS cluster and network are the same"
         + (f", but {', '.join(changed)}" if changed else ""),
         ok=not changed,
     )
-    yield Fact(check="no node was replaced", ok=[node.id for node in stage.nodes()] == nodes)
+    yield Fact(title="no node was replaced", ok=[node.id for node in stage.nodes()] == nodes)
     yield all_nodes_run(stage)
     # The configuration of the rehearsal may have other groups of the same names.
     yield succeeds("the HyperPod stack is destroyed", stage.destroy("hyperpod"))

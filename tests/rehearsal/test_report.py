@@ -43,7 +43,7 @@ def test_an_error_that_a_scenario_brings_on_purpose_is_no_failure() -> None:
         seconds=20.4,
         stacks=[StackReport(name="ml-hyperpod", status="ROLLBACK_COMPLETE", seconds=3.0)],
         outputs={"ml-hyperpod": {}, "ml-storage": {"FileSystemId": "fs-1"}},
-        verify=[Fact(check="the error says what is wrong and what to do", ok=True)],
+        verify=[Fact(title="the error says what is wrong and what to do", ok=True)],
         error="no quota",
     )
     lines = summarize(report, report_path=PATH).splitlines()

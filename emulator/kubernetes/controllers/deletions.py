@@ -99,11 +99,8 @@ def delete_orphaned_pods(store: Store, catalog: ResourceCatalog, removal: Remova
 
     https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#pod-garbage-collection
     """
-    pods = catalog.by_kind(api_version="v1", kind="Pod")
-    node_kind = catalog.by_kind(api_version="v1", kind="Node")
-    if pods is None or node_kind is None:
-        return
-    nodes = {name_of(node) for node in store.listed(node_kind)}
+    pods = catalog.built_in("Pod")
+    nodes = {name_of(node) for node in store.listed(catalog.built_in("Node"))}
     for pod in store.listed(pods):
         if pod["spec"].get("nodeName") and pod["spec"]["nodeName"] not in nodes:
             removal.begin(pods, pod)
@@ -114,9 +111,7 @@ def _report_namespaces(store: Store, catalog: ResourceCatalog) -> None:
 
     https://github.com/kubernetes/kubernetes/blob/v1.34.0/pkg/controller/namespace/deletion/status_condition_utils.go
     """
-    resource = catalog.by_kind(api_version="v1", kind="Namespace")
-    if resource is None:
-        return
+    resource = catalog.built_in("Namespace")
     silent = unavailable(store, catalog)
     for item in store.listed(resource):
         if not item["metadata"].get("deletionTimestamp"):

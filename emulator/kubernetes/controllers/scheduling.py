@@ -68,8 +68,9 @@ def _tolerates(toleration: Object, taint: Object) -> bool:
 
 def aggregated(store: Store, catalog: ResourceCatalog) -> dict[tuple[str, str], bool]:
     """Return group and version of each aggregated API, and whether its server answers."""
-    answers = any(runs_on(node, {}, daemon=False) for node in _all(store, catalog, "v1", "Node"))
-    services = _all(store, catalog, "apiregistration.k8s.io/v1", "APIService")
+    nodes = store.listed(catalog.built_in("Node"))
+    answers = any(runs_on(node, {}, daemon=False) for node in nodes)
+    services = store.listed(catalog.built_in("APIService", api_version="apiregistration.k8s.io/v1"))
     return {
         (item["spec"]["group"], item["spec"]["version"]): answers
         for item in services
@@ -81,12 +82,6 @@ def unavailable(store: Store, catalog: ResourceCatalog) -> list[str]:
     """Return the aggregated APIs that do not answer, such as `metrics.k8s.io/v1beta1`."""
     found = aggregated(store, catalog)
     return sorted("/".join(name) for name, answers in found.items() if not answers)
-
-
-def _all(store: Store, catalog: ResourceCatalog, api_version: str, kind: str) -> Iterator[Object]:
-    resource = catalog.by_kind(api_version=api_version, kind=kind)
-    if resource is not None:
-        yield from store.listed(resource)
 
 
 # How the DaemonSet's name ends, which charts may begin with the name of the release.
@@ -104,11 +99,9 @@ def offer_devices(
     store: Store, catalog: ResourceCatalog, hardware: Mapping[str, Mapping[str, str]]
 ) -> None:
     """Write what each node offers: its hardware, by its name, without devices of no plugin."""
-    nodes = catalog.by_kind(api_version="v1", kind="Node")
-    daemon_sets = catalog.by_kind(api_version="apps/v1", kind="DaemonSet")
-    if nodes is None or daemon_sets is None:
-        return
-    plugins = list(_plugins(store.listed(daemon_sets)))
+    nodes = catalog.built_in("Node")
+    daemon_sets = store.listed(catalog.built_in("DaemonSet", api_version="apps/v1"))
+    plugins = list(_plugins(daemon_sets))
     for node in store.listed(nodes):
         has = hardware.get(name_of(node))
         if has is None or "status" not in node:

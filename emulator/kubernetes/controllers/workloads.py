@@ -30,14 +30,10 @@ UNREACHABLE = "unreachable.invalid/"
 
 def keep_daemon_pods(store: Store, catalog: ResourceCatalog, removal: Removal) -> None:
     """Make and delete the pods of each DaemonSet, and write whether they are ready."""
-    pods = catalog.by_kind(api_version="v1", kind="Pod")
-    node_kind = catalog.by_kind(api_version="v1", kind="Node")
-    daemon_sets = catalog.by_kind(api_version="apps/v1", kind="DaemonSet")
-    if pods is None or node_kind is None or daemon_sets is None:
-        return
-    nodes = store.listed(node_kind)
+    pods = catalog.built_in("Pod")
+    nodes = store.listed(catalog.built_in("Node"))
     there = store.listed(pods)
-    for owner in store.listed(daemon_sets):
+    for owner in store.listed(catalog.built_in("DaemonSet", api_version="apps/v1")):
         if owner["metadata"].get("deletionTimestamp"):
             continue
         wanted = {name_of(pod): pod for pod in _wanted(owner, nodes)}
@@ -122,10 +118,8 @@ _BINARY = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
 
 def bind_claims(store: Store, catalog: ResourceCatalog) -> None:
     """Bind each pending claim to a free volume that satisfies it, and release orphaned volumes."""
-    claims = catalog.by_kind(api_version="v1", kind="PersistentVolumeClaim")
-    volumes = catalog.by_kind(api_version="v1", kind="PersistentVolume")
-    if claims is None or volumes is None:
-        return
+    claims = catalog.built_in("PersistentVolumeClaim")
+    volumes = catalog.built_in("PersistentVolume")
     for volume in store.listed(volumes):
         _release(store, volumes, volume, claims)
     for claim in store.listed(claims):
@@ -210,17 +204,13 @@ def quantity(text: object) -> float:
 
 def refresh_workloads(store: Store, catalog: ResourceCatalog) -> None:
     """Write the status of each workload that differs from what the nodes allow."""
-    node_kind = catalog.by_kind(api_version="v1", kind="Node")
-    nodes = store.listed(node_kind) if node_kind else []
-    pod_kind = catalog.by_kind(api_version="v1", kind="Pod")
-    pods = store.listed(pod_kind) if pod_kind else []
+    nodes = store.listed(catalog.built_in("Node"))
+    pods = store.listed(catalog.built_in("Pod"))
     for kind, status_of, others in (
         ("DaemonSet", _daemon_set, pods),
         ("Deployment", _deployment, nodes),
     ):
-        resource = catalog.by_kind(api_version="apps/v1", kind=kind)
-        if resource is None:
-            continue
+        resource = catalog.built_in(kind, api_version="apps/v1")
         for item in store.listed(resource):
             status = status_of(item, others)
             if status != item.get("status"):

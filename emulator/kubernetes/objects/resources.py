@@ -145,6 +145,10 @@ class ResourceCatalog:
                 return resource
         return None
 
+    def built_in(self, kind: str, *, api_version: str = "v1") -> ApiResource:
+        """Return the resource of a kind that every cluster has."""
+        return next(r for r in self if (r.kind, r.api_version) == (kind, api_version))
+
     def group_versions(self) -> dict[str, list[str]]:
         """Return the versions of each group, the preferred one first."""
         versions: dict[str, list[str]] = {}

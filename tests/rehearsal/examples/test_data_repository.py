@@ -79,4 +79,4 @@ def test_a_bucket_that_fsx_cannot_read_is_told(stage: Stage) -> None:
 def failed_checks(stage: Stage) -> list[str]:
     clients = stage.environment.clients
     checks = verify(stage.config, tools=stage.tools, clients=clients, outputs=stage.outputs())
-    return [f"{check.check} {check.found}".strip() for check in checks if not check.ok]
+    return [f"{check.title} {check.found}".strip() for check in checks if not check.ok]

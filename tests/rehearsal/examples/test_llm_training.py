@@ -28,7 +28,7 @@ def test_the_cluster_changes_its_nodes(name: str, stage: Stage) -> None:
     checks = [*verify(stage.config, tools=stage.tools, clients=clients, outputs=stage.outputs())]
 
     assert len(checks) > 10
-    assert [check.check for check in checks if not check.ok] == []
+    assert [check.title for check in checks if not check.ok] == []
 
 
 def test_the_stacks_have_the_tags(stage: Stage) -> None:

@@ -18,7 +18,7 @@ def test_a_faulty_node_is_told_in_forms_for_e_mail_and_slack(stage: Stage) -> No
 
     play(SCENARIOS["node-replaced"], stage=stage, report=report)
 
-    assert [(check.check, check.found) for check in report.verify if not check.ok] == []
+    assert [(check.title, check.found) for check in report.verify if not check.ok] == []
     [line] = stage.environment.messages_file.read_text("utf-8").splitlines()
     told = json.loads(line)
     assert told["topic"] == stage.outputs()[stage.stack("observability")]["NotificationTopicArn"]

@@ -71,7 +71,7 @@ def test_scripts_move_come_and_go_in_a_running_deployment(stage: Stage) -> None:
     outputs = stage.outputs()
     checks = verify(stage.config, tools=stage.tools, clients=clients, outputs=outputs)
 
-    assert [check.check for check in checks if not check.ok] == []
+    assert [check.title for check in checks if not check.ok] == []
     homes = scripts_of_groups(stage)
     assert homes["system"][0] == "nodes/v2/folders/own-scripts"
     assert {"settings.sh", "own/on_create.sh", "own/lib/limits.sh"} <= homes["system"][1]

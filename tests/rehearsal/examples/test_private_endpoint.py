@@ -49,7 +49,7 @@ def test_the_endpoint_changes_in_a_running_deployment(stage: Stage) -> None:
 
         assert inside != stage.config.eks.is_reachable_from_anywhere
         checks = verify(stage.config, tools=stage.tools, clients=clients, outputs=stage.outputs())
-        failed = [check.check for check in checks if not check.ok]
+        failed = [check.title for check in checks if not check.ok]
         # The closed one names no registry that a closed network reaches.
         assert len(failed) == bool(network)
         assert all(each.startswith(f"{IMAGES_ARE_REACHED}, but rehearsal.") for each in failed)

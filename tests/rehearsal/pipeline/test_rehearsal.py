@@ -42,8 +42,8 @@ def test_pushes_are_deployed_and_mistakes_stopped(
 ) -> None:
     checks = rehearsal(EXAMPLE, tmp_path).run()
 
-    assert [check.check for check in checks if not check.ok] == []
-    assert [check.check for check in checks] == [
+    assert [check.title for check in checks if not check.ok] == []
+    assert [check.title for check in checks] == [
         "the first push is deployed to all environments",
         "approvers read what changes",
         "dev: all of it works",

@@ -45,11 +45,11 @@ def stage(
 @pytest.mark.parametrize(
     ("name", "running", "known", "said"),
     [
-        ("default", 6, 6, Fact(check="all 6 nodes run, and Kubernetes knows them", ok=True)),
-        ("default", 0, 0, Fact(check="0 of 6 nodes run, and Kubernetes knows 0", ok=False)),
-        ("default", 6, 5, Fact(check="6 of 6 nodes run, and Kubernetes knows 5", ok=False)),
-        ("slurm", 6, 0, Fact(check="all 6 nodes run", ok=True)),
-        ("slurm", 5, 0, Fact(check="5 of 6 nodes run", ok=False)),
+        ("default", 6, 6, Fact(title="all 6 nodes run, and Kubernetes knows them", ok=True)),
+        ("default", 0, 0, Fact(title="0 of 6 nodes run, and Kubernetes knows 0", ok=False)),
+        ("default", 6, 5, Fact(title="6 of 6 nodes run, and Kubernetes knows 5", ok=False)),
+        ("slurm", 6, 0, Fact(title="all 6 nodes run", ok=True)),
+        ("slurm", 5, 0, Fact(title="5 of 6 nodes run", ok=False)),
     ],
 )
 def test_nodes(
@@ -65,7 +65,7 @@ def test_nodes(
 def test_status() -> None:
     said = has_status(stage(status="ROLLBACK_FAILED"), "hyperpod", "CREATE_COMPLETE")
     assert said == Fact(
-        check="the hyperpod stack is CREATE_COMPLETE, not ROLLBACK_FAILED", ok=False
+        title="the hyperpod stack is CREATE_COMPLETE, not ROLLBACK_FAILED", ok=False
     )
 
 
@@ -80,7 +80,7 @@ def test_status() -> None:
 )
 def test_log_group(error: str | None, groups: tuple[str, ...], *, ok: bool) -> None:
     checks = fails(stage(groups=groups), error, matching="no capacity")
-    (named,) = [check for check in checks if "log group" in check.check]
+    (named,) = [check for check in checks if "log group" in check.title]
     assert named.ok is ok
 
 
