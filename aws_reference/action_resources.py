@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
+from aws_reference.resource_schemas import ResourceSchema, schemas
+
 DATA_FILE = Path(__file__).with_name("action_resources.json")
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 """A variable in the form of an ARN, such as `${SubnetId}`."""
@@ -20,55 +22,37 @@ VARIABLE = re.compile(r"\$\{(\w+)\}")
 # Kinds besides, with which instances are launched, and that no template makes.
 _LAUNCHED = ("capacity-reservation", "group", "instance", "network-interface", "volume")
 
-KIND_OF_TYPE: Mapping[str, str] = {
+# What the reference calls other than CloudFormation does, and types whose tags have no property.
+_OTHER_KINDS = {
     "AWS::APS::RuleGroupsNamespace": "rulegroupsnamespace",
-    "AWS::APS::Workspace": "workspace",
     "AWS::Chatbot::SlackChannelConfiguration": "ChatbotConfiguration",
-    "AWS::CloudWatch::Alarm": "alarm",
-    "AWS::CloudWatch::Dashboard": "dashboard",
-    "AWS::CodeBuild::Project": "project",
-    "AWS::DynamoDB::Table": "table",
     "AWS::EC2::EIP": "elastic-ip",
     "AWS::EC2::FlowLog": "vpc-flow-log",
-    "AWS::EC2::InternetGateway": "internet-gateway",
     "AWS::EC2::LaunchTemplate": "launch-template",
     "AWS::EC2::NatGateway": "natgateway",
-    "AWS::EC2::PlacementGroup": "placement-group",
-    "AWS::EC2::RouteTable": "route-table",
-    "AWS::EC2::SecurityGroup": "security-group",
-    "AWS::EC2::Subnet": "subnet",
-    "AWS::EC2::VPC": "vpc",
-    "AWS::EC2::VPCEndpoint": "vpc-endpoint",
-    "AWS::ECR::Repository": "repository",
-    "AWS::EKS::AccessEntry": "access-entry",
-    "AWS::EKS::Addon": "addon",
-    "AWS::EKS::Cluster": "cluster",
-    "AWS::EKS::Nodegroup": "nodegroup",
     "AWS::EKS::PodIdentityAssociation": "podidentityassociation",
     "AWS::Events::Rule": "rule-on-default-event-bus",
     "AWS::FSx::DataRepositoryAssociation": "association",
-    "AWS::FSx::FileSystem": "file-system",
-    "AWS::Grafana::Workspace": "workspace",
     "AWS::IAM::ManagedPolicy": "policy",
-    "AWS::IAM::Role": "role",
     "AWS::KMS::Alias": "alias",
-    "AWS::KMS::Key": "key",
+    "AWS::Lambda::LayerVersion": "layerVersion",
     "AWS::RDS::DBInstance": "db",
     "AWS::RDS::DBSubnetGroup": "subgrp",
-    "AWS::Lambda::Function": "function",
-    "AWS::Lambda::LayerVersion": "layerVersion",
-    "AWS::Logs::LogGroup": "log-group",
-    "AWS::Route53Resolver::FirewallDomainList": "firewall-domain-list",
-    "AWS::Route53Resolver::FirewallRuleGroup": "firewall-rule-group",
-    "AWS::Route53Resolver::FirewallRuleGroupAssociation": "firewall-rule-group-association",
-    "AWS::S3::Bucket": "bucket",
-    "AWS::SageMaker::Cluster": "cluster",
-    "AWS::Budgets::Budget": "budget",
-    "AWS::IAM::OIDCProvider": "oidc-provider",
-    "AWS::SNS::Topic": "topic",
-    "AWS::SSM::Parameter": "parameter",
     "AWS::StepFunctions::StateMachine": "statemachine",
 }
+_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def kinds_by_type(known: Mapping[str, ResourceSchema]) -> Mapping[str, str]:
+    """Return the kind of resource, as the reference calls it, that each type with tags makes."""
+    return {
+        name: _OTHER_KINDS.get(name) or _WORD.sub("-", name.split("::")[2]).lower()
+        for name, schema in known.items()
+        if schema.tag_property is not None or name in _OTHER_KINDS
+    }
+
+
+KIND_OF_TYPE = kinds_by_type(schemas())
 """The kind of resource, in the terms of the reference, that a type makes and its tags are on."""
 
 # Further kinds that a deployment makes or names.
@@ -84,9 +68,10 @@ _MORE_KINDS = {
 _SERVICES = {"StepFunctions": "states"}
 
 
-def _kinds() -> Mapping[str, tuple[str, ...]]:
+def kinds_by_service(kind_of_type: Mapping[str, str]) -> Mapping[str, tuple[str, ...]]:
+    """Return the kinds of resources that a deployment makes or names, by service."""
     kinds = defaultdict[str, list[str]](list)
-    for resource_type, kind in KIND_OF_TYPE.items():
+    for resource_type, kind in kind_of_type.items():
         service = resource_type.split("::")[1]
         kinds[_SERVICES.get(service, service.lower())].append(kind)
     for service, further in _MORE_KINDS.items():
@@ -94,7 +79,7 @@ def _kinds() -> Mapping[str, tuple[str, ...]]:
     return {service: tuple(sorted(found)) for service, found in kinds.items()}
 
 
-KINDS = _kinds()
+KINDS = kinds_by_service(KIND_OF_TYPE)
 """The kinds of resources that a deployment makes or names, by service. An action that requires
 another kind, such as a VPN gateway or a bucket of S3 Tables, has nothing to be done to."""
 

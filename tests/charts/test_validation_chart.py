@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk.facts.fabric import bandwidth_floors
+from hyperpod_cdk.facts.fabric import BANDWIDTH_FLOORS
 from hyperpod_cdk.facts.job_resources import job_resources
 from tests.support.chart_rendering import assert_valid_for_kubernetes, objects, refusal
 from tests.support.configs import REPOSITORY
@@ -109,7 +109,7 @@ def test_refused_values(tmp_path: Path, values: dict[str, Any], told: str) -> No
 
 
 def test_a_floor_is_of_a_type_with_efa_and_says_whose_it_is() -> None:
-    for instance_type, floor in bandwidth_floors().items():
+    for instance_type, floor in BANDWIDTH_FLOORS.items():
         resources = job_resources(instance_type)
         assert resources is not None
         assert resources.efa > 1

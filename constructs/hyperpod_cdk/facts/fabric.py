@@ -4,7 +4,9 @@ For other types, no one has published a floor and said how it is measured. What 
 measured is not a floor for all.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 _AICR = "https://github.com/NVIDIA/aicr/blob/main/recipes/overlays"
 
@@ -22,13 +24,9 @@ class BandwidthFloor:
 
 # NVIDIA validates clusters by them. Of H100, on ml.p5.48xlarge itself; that of H200, which has as
 # many or faster EFA interfaces, is the same on purpose: "conservative".
-_FLOORS = {
+BANDWIDTH_FLOORS: Final[Mapping[str, BandwidthFloor]] = {
     "ml.p5.48xlarge": BandwidthFloor(gb_per_second=300, source=f"{_AICR}/h100-eks-training.yaml"),
     "ml.p5e.48xlarge": BandwidthFloor(gb_per_second=300, source=f"{_AICR}/h200-eks-training.yaml"),
     "ml.p5en.48xlarge": BandwidthFloor(gb_per_second=300, source=f"{_AICR}/h200-eks-training.yaml"),
 }
-
-
-def bandwidth_floors() -> dict[str, BandwidthFloor]:
-    """Return the published floors by instance type, with its `ml.` prefix."""
-    return dict(_FLOORS)
+"""The published floors by instance type, with its `ml.` prefix."""

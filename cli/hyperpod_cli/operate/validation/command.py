@@ -12,7 +12,7 @@ from typing import Any
 import typer
 
 from hyperpod_cdk.facts.deep_learning_containers import BASE_IMAGES
-from hyperpod_cdk.facts.fabric import bandwidth_floors
+from hyperpod_cdk.facts.fabric import BANDWIDTH_FLOORS
 from hyperpod_cdk.facts.job_resources import GPU
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate import job_charts
@@ -221,7 +221,7 @@ class _Validation:
             try:
                 yield from fabric.fabric_findings(
                     tuple(of_type),
-                    floor=bandwidth_floors().get(each),
+                    floor=BANDWIDTH_FLOORS.get(each),
                     recorded=self.state,
                     measure=partial(self._measured, of_type),
                 )
@@ -315,7 +315,7 @@ def _tell(
 ) -> None:
     out = console()
     out.print(table(findings))
-    floors = {name: floor for name, floor in bandwidth_floors().items() if name in types}
+    floors = {name: floor for name, floor in BANDWIDTH_FLOORS.items() if name in types}
     for name, floor in floors.items():
         out.print(f"The floor of {name}, {floor.gb_per_second:g} GB/s, is of {floor.source}")
     out.print(f"{summary(findings)} docs/validate-nodes.md says what each means.")
