@@ -1,8 +1,7 @@
 """What becomes of a HyperPod cluster whose creation failed, on every path CloudFormation takes."""
 
 import json
-from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 
@@ -22,13 +21,11 @@ from tests.support.provisioner.hyperpod_stack import (
     ONE,
     TIMINGS,
     HyperPodStack,
-    TroubledSageMaker,
     describe,
     group,
     hyperpod_stack,
     properties,
     tags_of_cluster,
-    troubled_sagemaker,
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
@@ -72,17 +69,6 @@ def test_nodes_of_a_kept_cluster_are_said_to_be_billed(
 
 
 @pytest.mark.parametrize("wanted", [CLASSIC, LATE], ids=["failed", "late"])
-def test_deleting_the_stack_afterwards_deletes_it(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, wanted: dict[str, str]
-) -> None:
-    fail(stack, sagemaker, wanted)
-    with pytest.raises(ProvisioningError, match="is kept"):
-        stack.roll_back_creation(wanted)
-    assert stack.delete().complete
-    assert not exists(sagemaker)
-
-
-@pytest.mark.parametrize("wanted", [CLASSIC, LATE], ids=["failed", "late"])
 def test_rollback_deletes_it_if_asked_to(
     stack: HyperPodStack, sagemaker: LocalSageMaker, wanted: dict[str, str]
 ) -> None:
@@ -100,14 +86,6 @@ def test_every_try_of_an_updates_cleanup_leaves_it(
         with pytest.raises(ProvisioningError, match="aws sagemaker delete-cluster"):
             stack.start("Delete", CLASSIC)
     assert exists(sagemaker)
-
-
-def test_rollback_deletes_a_cluster_that_is_fine(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
-) -> None:
-    stack.create(ONE)
-    assert stack.roll_back_creation(ONE).complete
-    assert not exists(sagemaker)
 
 
 @pytest.mark.parametrize("stack_id", [STACK_ID, AGAIN_STACK_ID], ids=["same stack", "created anew"])
@@ -277,37 +255,29 @@ def test_a_plan_that_cannot_be_used_is_named_with_what_to_check(time: Time) -> N
     assert stack.create(reserved).data["Shortage"] == "none"
 
 
+@pytest.mark.parametrize("answered", [{"WaitMinutes": "1"}, {"WaitFor": "accepted"}])
+def test_a_creation_that_failed_after_its_answer_is_replaced_by_the_next_update(
+    sagemaker: LocalSageMaker, time: Time, answered: dict[str, str]
+) -> None:
+    stack = hyperpod_stack(sagemaker, time)
+    sagemaker.service.faults = Faults(create_failure="The EKS access entry is missing.")
+    before = {**CLASSIC, **answered}
+    assert stack.create(before).data["ClusterStatus"] == "Creating"
+    time.sleep(TIMINGS.create + 60)
+    failed = describe(sagemaker)
+    assert failed["ClusterStatus"] == "Failed"
+    sagemaker.service.faults = Faults()
+    larger = properties(group("workers", 2), NodeProvisioningMode=None)
+    assert stack.update(larger).data["ClusterArn"] != failed["ClusterArn"]
+    assert describe(sagemaker)["InstanceGroups"][0]["TargetCount"] == 2
+
+
 LATEST = ROLE_PATIENCE_SECONDS + READ_LAG_SECONDS
 
 
 @pytest.fixture
-def sagemaker(time: Time) -> TroubledSageMaker:
-    return troubled_sagemaker(time)
-
-
-@pytest.fixture
-def stack(sagemaker: TroubledSageMaker, time: Time) -> HyperPodStack:
+def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
     return hyperpod_stack(sagemaker, time, physical_id="ml-cluster", properties=ONE)
-
-
-def is_there(sagemaker: TroubledSageMaker) -> bool:
-    listed = sagemaker.service.call("ListClusters", {}, Caller())["ClusterSummaries"]
-    return any(cluster["ClusterStatus"] != "Deleting" for cluster in listed)
-
-
-@pytest.mark.parametrize("turned", ["ROLLBACK_IN_PROGRESS", "DELETE_IN_PROGRESS"])
-def test_a_creation_is_not_tried_again_when_the_stack_has_turned(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time, turned: str
-) -> None:
-    sagemaker.service.faults = Faults(role_not_propagated_calls=4)
-
-    def turn() -> None:
-        stack.cloudformation.status = turned
-
-    time.while_asleep = turn
-    with pytest.raises(ProvisioningError, match="was given up by CloudFormation"):
-        stack.begin("Create", ONE)
-    assert not is_there(sagemaker)
 
 
 def test_a_rollback_waits_for_a_creation_that_it_does_not_see(
@@ -324,27 +294,6 @@ def test_a_rollback_waits_for_a_creation_that_it_does_not_see(
 def test_a_delete_of_nothing_that_may_not_ask_for_the_stack_succeeds(stack: HyperPodStack) -> None:
     stack.cloudformation.error = client_error("AccessDenied", "DescribeStacks")
     assert stack.begin("Delete", ONE).poll().complete
-
-
-@pytest.mark.parametrize("what", ["DescribeCluster", "ListTags"])
-def test_a_cluster_that_reads_do_not_find_at_first_is_deleted(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time, what: str
-) -> None:
-    born: list[float] = []
-
-    def after(operation: str, _request: Mapping[str, Any]) -> None:
-        if operation == "CreateCluster":
-            born.append(time.now)
-
-    def before(operation: str, _request: Mapping[str, Any]) -> None:
-        if operation == what and born and time.now < born[0] + 20:
-            raise client_error("ResourceNotFound", operation)
-
-    sagemaker.before, sagemaker.after = before, after
-    stack.begin("Create", ONE)
-    time.sleep(5)
-    assert stack.roll_back_creation(ONE).complete
-    assert not is_there(sagemaker)
 
 
 @pytest.mark.parametrize("there", [True, False])

@@ -4,16 +4,17 @@ import pytest
 
 from emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
-from tests.support.provisioner.cloudformation import Time
+from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID, Time
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.hyperpod_stack import (
-    CLASSIC,
     ONE,
     TIMINGS,
     HyperPodStack,
     describe,
     group,
+    hyperpod_stack,
     properties,
+    tags_of_cluster,
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
@@ -42,14 +43,6 @@ def test_update_creates_it_anew_and_whole(
     assert stack.delete().complete
 
 
-def test_update_without_a_change_creates_it_anew_too(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
-) -> None:
-    stack.create(ONE)
-    delete_outside(sagemaker, time)
-    assert stack.update({**ONE, "WaitMinutes": "30"}).data["ClusterStatus"] == "InService"
-
-
 def test_update_while_it_is_being_deleted(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
     stack.create(ONE)
     sagemaker.service.call("DeleteCluster", {"ClusterName": "ml-cluster"}, Caller())
@@ -67,21 +60,6 @@ def test_rollback_does_not_create_it_anew(
         stack.update(TWO)
     progress = stack.roll_back_update(TWO, ONE)
     assert (progress.data["ClusterStatus"], progress.data["ClusterArn"]) == ("Deleted", "none")
-
-
-def test_creation_anew_that_fails_is_made_good_by_the_next_update(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
-) -> None:
-    stack.create(CLASSIC)
-    delete_outside(sagemaker, time)
-    sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
-    wanted = properties(group("workers", 2), NodeProvisioningMode=None)
-    with pytest.raises(ProvisioningError, match="is Failed"):
-        stack.update(wanted)
-    sagemaker.service.faults = Faults()
-    stack.properties = CLASSIC
-    assert stack.update(wanted).data["ClusterStatus"] == "InService"
-    assert describe(sagemaker)["InstanceGroups"][0]["TargetCount"] == 2
 
 
 def test_cluster_that_somebody_deletes_while_it_is_created(
@@ -117,3 +95,18 @@ def test_a_delete_that_may_not_ask_for_the_stack_succeeds(stack: HyperPodStack) 
     stack.create(ONE)
     stack.cloudformation.error = client_error("AccessDenied", "DescribeStacks")
     assert stack.delete().complete
+
+
+def test_an_update_refuses_the_cluster_of_another_stack(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+) -> None:
+    stack.create(ONE)
+    delete_outside(sagemaker, time)
+    hyperpod_stack(sagemaker, time, stack_id=OTHER_STACK_ID).create(ONE)
+    sagemaker.calls.clear()
+    with pytest.raises(ProvisioningError, match=f"belongs to the resource .* {OTHER_STACK_ID}"):
+        stack.update(TWO)
+    assert stack.roll_back_update(TWO, ONE).complete
+    assert sagemaker.writes == []
+    assert [each["TargetCount"] for each in describe(sagemaker)["InstanceGroups"]] == [1]
+    assert STACK_ID not in tags_of_cluster(sagemaker).values()

@@ -1,20 +1,18 @@
 """A request takes back only what was done for it; nodes that were there before are left alone."""
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from emulator.hyperpod import Caller, Faults, HyperPodService, Timings, Unknowns
+from emulator.hyperpod import Caller, Faults, HyperPodService, Unknowns
 from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.cloudformation import STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,
     ONE,
     TIMINGS,
-    HyperPodStack,
     describe,
     group,
     hyperpod_stack,
@@ -29,49 +27,38 @@ LATE = {"WaitFor": "nodes", "WaitMinutes": "10", "OnShortage": "fail"}
 
 
 @dataclass
-class StaleSageMaker(LocalSageMaker):
-    """HyperPod whose DescribeCluster shows the cluster as it was before the last call."""
+class ShownSageMaker(LocalSageMaker):
+    """HyperPod whose DescribeCluster shows something else in part."""
 
-    time: Time = field(default_factory=Time)
-    stale_seconds: float = 0.0
     shown: Mapping[str, Any] = field(default_factory=dict)
-    _before: Mapping[str, Any] = field(default_factory=dict)
-    _until: float = 0.0
 
     def _call(self, operation: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
-        if operation == "UpdateCluster" and self.stale_seconds:
-            before = copy.deepcopy(describe(self, request["ClusterName"]))
-            answer = super()._call(operation, request)
-            self._before, self._until = before, self.time.now + self.stale_seconds
-            return answer
         answer = super()._call(operation, request)
-        if operation == "DescribeCluster":
-            return {**(self._before if self.time.now < self._until else answer), **self.shown}
-        return answer
+        return {**answer, **self.shown} if operation == "DescribeCluster" else answer
 
 
 @pytest.fixture
-def sagemaker(time: Time) -> StaleSageMaker:
+def sagemaker(time: Time) -> ShownSageMaker:
     service = HyperPodService(clock=lambda: time.now, timings=TIMINGS)
-    return StaleSageMaker(service=service, time=time)
+    return ShownSageMaker(service=service)
 
 
-def outside(sagemaker: StaleSageMaker, operation: str, **request: Any) -> None:
+def outside(sagemaker: ShownSageMaker, operation: str, **request: Any) -> None:
     """Make an operator's call."""
     sagemaker.service.call(operation, {"ClusterName": "ml-cluster", **request}, Caller())
 
 
-def counts(sagemaker: StaleSageMaker) -> dict[str, int]:
+def counts(sagemaker: ShownSageMaker) -> dict[str, int]:
     found = sagemaker.service.call("DescribeCluster", {"ClusterName": "ml-cluster"}, Caller())
     return {item["InstanceGroupName"]: item["TargetCount"] for item in found["InstanceGroups"]}
 
 
-def add_group(sagemaker: StaleSageMaker, time: Time) -> None:
+def add_group(sagemaker: ShownSageMaker, time: Time) -> None:
     outside(sagemaker, "UpdateCluster", InstanceGroups=[group("workers"), group("burst", 8)])
     time.sleep(900)
 
 
-def scale(sagemaker: StaleSageMaker, time: Time) -> None:
+def scale(sagemaker: ShownSageMaker, time: Time) -> None:
     nodes = [{"InstanceGroupName": "workers", "IncrementTargetCountBy": 8}]
     outside(sagemaker, "BatchAddClusterNodes", NodesToAdd=nodes)
     time.sleep(600)
@@ -86,7 +73,7 @@ def scale(sagemaker: StaleSageMaker, time: Time) -> None:
 )
 @pytest.mark.parametrize("refused", [False, True])
 def test_a_rollback_leaves_what_an_operator_did_before(
-    sagemaker: StaleSageMaker,
+    sagemaker: ShownSageMaker,
     time: Time,
     change: Any,  # noqa: ANN401 - an operator's change
     groups: list[dict[str, Any]],
@@ -108,17 +95,9 @@ def test_a_rollback_leaves_what_an_operator_did_before(
     assert counts(sagemaker) == there
 
 
-def test_an_update_of_tags_leaves_an_operators_group(sagemaker: StaleSageMaker, time: Time) -> None:
-    stack = hyperpod_stack(sagemaker, time)
-    stack.create(ONE)
-    add_group(sagemaker, time)
-    stack.update(properties(group("workers"), Tags=[{"Key": "team", "Value": "other"}]))
-    assert counts(sagemaker)["burst"] == 8
-
-
 @pytest.mark.parametrize("end", ["differs", "stays busy", "is refused"])
 def test_a_creation_that_is_refused_leaves_a_cluster_in_use(
-    sagemaker: StaleSageMaker, time: Time, end: str
+    sagemaker: ShownSageMaker, time: Time, end: str
 ) -> None:
     """A former stack left the cluster, which is busy when the Create comes."""
     hyperpod_stack(sagemaker, time).create(CLASSIC)
@@ -140,7 +119,7 @@ def test_a_creation_that_is_refused_leaves_a_cluster_in_use(
 
 
 def test_an_adopted_cluster_outlives_the_rollback_of_its_stack(
-    sagemaker: StaleSageMaker, time: Time
+    sagemaker: ShownSageMaker, time: Time
 ) -> None:
     wanted = properties(group("workers", 8))
     hyperpod_stack(sagemaker, time).create(wanted)
@@ -154,7 +133,7 @@ def test_an_adopted_cluster_outlives_the_rollback_of_its_stack(
 
 
 def test_an_adopted_cluster_is_deleted_with_its_stack(
-    sagemaker: StaleSageMaker, time: Time
+    sagemaker: ShownSageMaker, time: Time
 ) -> None:
     hyperpod_stack(sagemaker, time).create(ONE)
     again = hyperpod_stack(sagemaker, time, stack_id=AGAIN, requests=7)
@@ -164,7 +143,7 @@ def test_an_adopted_cluster_is_deleted_with_its_stack(
 
 
 def test_a_cluster_that_failed_after_it_worked_is_not_replaced_by_a_creation(
-    sagemaker: StaleSageMaker, time: Time
+    sagemaker: ShownSageMaker, time: Time
 ) -> None:
     wanted = properties(group("workers", 8))
     hyperpod_stack(sagemaker, time).create(wanted)
@@ -177,7 +156,7 @@ def test_a_cluster_that_failed_after_it_worked_is_not_replaced_by_a_creation(
 
 
 def test_a_failed_cluster_whose_groups_do_not_show_is_not_deleted(
-    sagemaker: StaleSageMaker, time: Time
+    sagemaker: ShownSageMaker, time: Time
 ) -> None:
     stack = hyperpod_stack(sagemaker, time)
     stack.create(properties(group("workers", 8)))
@@ -194,7 +173,7 @@ def test_a_late_cluster_is_kept_though_its_mark_is_not_visible_yet(time: Time) -
     service = HyperPodService(
         clock=lambda: time.now, timings=TIMINGS, unknowns=Unknowns(tag_lag=60)
     )
-    sagemaker = StaleSageMaker(service=service, time=time)
+    sagemaker = ShownSageMaker(service=service)
     stack = hyperpod_stack(sagemaker, time)
     service.faults = Faults(capacity_shortage=frozenset({"rare"}))
     wanted = {**properties(group("workers", 8), group("rare")), **LATE}
@@ -206,100 +185,7 @@ def test_a_late_cluster_is_kept_though_its_mark_is_not_visible_yet(time: Time) -
     assert "DeleteCluster" not in sagemaker.writes
 
 
-def test_an_update_soon_after_another_keeps_its_count(time: Time) -> None:
-    timings = Timings(create=100, update=1, delete=60)
-    service = HyperPodService(clock=lambda: time.now, timings=timings)
-    sagemaker = StaleSageMaker(service=service, time=time, stale_seconds=30)
-    stack = hyperpod_stack(sagemaker, time)
-    stack.create(ONE)
-    stack.update(properties(group("workers", 8)))
-    time.sleep(5)
-    stack.update(properties(group("workers", 8), NodeRecovery="None"))
-    time.sleep(60)
-    assert counts(sagemaker) == {"workers": 8}
-
-
-@pytest.mark.parametrize(
-    "groups", [[group("workers", 8)], [group("workers"), group("more", 4)]], ids=["count", "group"]
-)
-def test_a_rollback_soon_after_the_update_takes_it_back(
-    sagemaker: StaleSageMaker, time: Time, groups: list[dict[str, Any]]
-) -> None:
-    sagemaker.stale_seconds = 30
-    stack = hyperpod_stack(sagemaker, time)
-    stack.create(ONE)
-    stack.update(properties(*groups))
-    time.sleep(5)
-    stack.roll_back_update(properties(*groups), ONE)
-    time.sleep(600)
-    assert counts(sagemaker) == {"workers": 1}
-
-
-def test_nodes_are_waited_for_though_the_update_does_not_show_yet(
-    sagemaker: StaleSageMaker, time: Time
-) -> None:
-    sagemaker.stale_seconds = 30
-    stack = hyperpod_stack(sagemaker, time)
-    stack.create(ONE)
-    sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
-    with pytest.raises(ProvisioningError, match="not ready"):
-        stack.update({**properties(group("workers", 8)), **LATE})
-
-
-@pytest.fixture
-def added(sagemaker: StaleSageMaker, time: Time) -> HyperPodStack:
-    """A stack whose cluster has a group of eight nodes that an operator added."""
-    stack = hyperpod_stack(sagemaker, time)
-    stack.create(ONE)
-    add_group(sagemaker, time)
-    return stack
-
-
-def test_a_group_that_the_template_names_late_gets_the_number_of_the_template(
-    added: HyperPodStack, sagemaker: StaleSageMaker
-) -> None:
-    assert added.update(properties(group("workers"), group("burst", 9))).complete
-    assert counts(sagemaker) == {"workers": 1, "burst": 9}
-
-
-@pytest.mark.parametrize("count", [8, 9])
-def test_a_rollback_leaves_a_group_that_the_cluster_had_before_the_template_named_it(
-    count: int, added: HyperPodStack, sagemaker: StaleSageMaker
-) -> None:
-    named = properties(group("workers", 3), group("burst", count))
-    added.update(named)
-
-    assert added.roll_back_update(named, ONE).complete
-    assert counts(sagemaker) == {"workers": 1, "burst": 8}
-
-
-def test_a_rollback_removes_the_group_that_its_own_update_added(
-    added: HyperPodStack, sagemaker: StaleSageMaker, time: Time
-) -> None:
-    named = properties(group("workers"), group("burst", 8), group("own"))
-    added.update(named)
-
-    assert added.roll_back_update(named, ONE).complete
-    time.sleep(600)
-    assert counts(sagemaker) == {"workers": 1, "burst": 8}
-
-
-def test_a_group_that_the_template_names_and_then_leaves_out_is_its_own(
-    added: HyperPodStack, sagemaker: StaleSageMaker, time: Time
-) -> None:
-    named = properties(group("workers"), group("burst", 8))
-    added.update(named)
-    added.update(ONE)
-    time.sleep(600)
-    assert counts(sagemaker) == {"workers": 1}
-
-    added.update(named)
-    assert added.roll_back_update(named, ONE).complete
-    time.sleep(600)
-    assert counts(sagemaker) == {"workers": 1}
-
-
-def test_more_groups_than_a_tag_can_note_all_stay(sagemaker: StaleSageMaker, time: Time) -> None:
+def test_more_groups_than_a_tag_can_note_all_stay(sagemaker: ShownSageMaker, time: Time) -> None:
     stack = hyperpod_stack(sagemaker, time)
     stack.create(ONE)
     others = [group(f"group-{index}") for index in range(30)]

@@ -22,11 +22,9 @@ from tests.support.provisioner.hyperpod_stack import (
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
-AMI = "ami-0123456789abcdef0"
 SHORT = Faults(capacity_shortage=frozenset({"workers"}))
 LATE = {"WaitFor": "nodes", "WaitMinutes": "5", "OnShortage": "fail"}
 RENAMED = properties(group("workers"), name="another", **ANOTHER_EKS_CLUSTER)
-MOVED = {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-9"]}
 pytestmark = LEFT_OUT_GROUPS
 
 
@@ -46,76 +44,6 @@ def delete_outside(sagemaker: LocalSageMaker, time: Time | None = None) -> None:
 def target_count(sagemaker: LocalSageMaker) -> int:
     count: int = describe(sagemaker)["InstanceGroups"][0]["TargetCount"]
     return count
-
-
-@pytest.mark.parametrize(
-    ("wanted", "refusal"),
-    [
-        (properties(group("workers", 9)), "ResourceLimitExceeded"),
-        (properties(group("workers", 9), VpcConfig=MOVED), "VpcConfig"),
-    ],
-    ids=["by the service", "by the plan"],
-)
-def test_refused_count_leaves_what_autoscaling_did(
-    wanted: dict[str, Any],
-    refusal: str,
-    stack: HyperPodStack,
-    sagemaker: LocalSageMaker,
-    time: Time,
-) -> None:
-    stack.create(ONE)
-    scale_outside(sagemaker, time, by=4)
-    sagemaker.service.faults = Faults(quotas={"ml.m5.2xlarge": 5})
-    with pytest.raises(ProvisioningError, match=refusal):
-        stack.update(wanted)
-    sagemaker.calls.clear()
-
-    assert stack.roll_back_update(wanted, ONE).complete
-    assert (sagemaker.writes, target_count(sagemaker)) == ([], 5)
-
-
-def test_count_that_came_true_is_taken_back(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
-) -> None:
-    stack.create(ONE)
-    larger = properties(group("workers", 3))
-    stack.update(larger)
-
-    assert stack.roll_back_update(larger, ONE).complete
-    assert target_count(sagemaker) == 1
-
-
-@pytest.mark.parametrize(
-    ("before", "wanted"),
-    [
-        ({**ONE, "SoftwareUpdate": "2026-11"}, {**ONE, "SoftwareUpdate": "2026-12"}),
-        (ONE, properties(group("workers", ImageId=AMI))),
-    ],
-    ids=["latest AMI", "custom AMI"],
-)
-def test_amis_that_never_changed_stay(
-    before: dict[str, Any],
-    wanted: dict[str, Any],
-    stack: HyperPodStack,
-    sagemaker: LocalSageMaker,
-) -> None:
-    stack.create(before)
-    sagemaker.calls.clear()
-
-    assert stack.roll_back_update(wanted, before).complete
-    assert "UpdateClusterSoftware" not in sagemaker.writes
-
-
-def test_custom_ami_that_came_true_is_taken_back(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
-) -> None:
-    stack.create(ONE)
-    wanted = properties(group("workers", ImageId=AMI))
-    stack.update(wanted)
-    assert describe(sagemaker)["InstanceGroups"][0]["CurrentImageId"] == AMI
-
-    assert stack.roll_back_update(wanted, ONE).complete
-    assert describe(sagemaker)["InstanceGroups"][0]["CurrentImageId"] != AMI
 
 
 def test_new_name_is_taken_back_without_a_call(
