@@ -51,11 +51,9 @@ def test_tags_are_refused_while_it_is_busy(
     request = {"ClusterName": "ml-cluster", "InstanceGroups": [group("workers", 2)]}
     sagemaker.service.call("UpdateCluster", request, Caller())
 
-    def before(operation: str, _request: Mapping[str, Any]) -> None:
-        if operation == "AddTags" and describe(sagemaker)["ClusterStatus"] != "InService":
-            raise conflict()
-
-    sagemaker.before = before
+    sagemaker.refuse(
+        "AddTags", conflict(), when=lambda: describe(sagemaker)["ClusterStatus"] != "InService"
+    )
     assert run(stack, kind, properties(group("workers", 3), NodeProvisioningMode=None), CLASSIC)
 
 
@@ -65,16 +63,11 @@ def test_tags_are_refused_while_it_is_busy(
 def test_a_creation_waits_for_an_eks_cluster_that_is_not_ready(
     stack: HyperPodStack, sagemaker: TroubledSageMaker, message: str
 ) -> None:
-    refused: list[str] = []
-
-    def before(operation: str, _request: Mapping[str, Any]) -> None:
-        if operation == "CreateCluster" and len(refused) < 3:
-            refused.append(operation)
-            raise client_error("ValidationException", operation, message)
-
-    sagemaker.before = before
+    refusals = iter([True] * 3)
+    error = client_error("ValidationException", "CreateCluster", message)
+    sagemaker.refuse("CreateCluster", error, when=lambda: next(refusals, False))
     assert stack.create(CLASSIC).complete
-    assert len(refused) == 3
+    assert next(refusals, None) is None
 
 
 def test_tags_that_are_always_refused_end_an_update_with_the_cause(
@@ -82,11 +75,7 @@ def test_tags_that_are_always_refused_end_an_update_with_the_cause(
 ) -> None:
     stack.create(ONE)
 
-    def before(operation: str, _request: Mapping[str, Any]) -> None:
-        if operation == "AddTags":
-            raise conflict("Somebody reorganizes tags")
-
-    sagemaker.before = before
+    sagemaker.refuse("AddTags", conflict("Somebody reorganizes tags"))
     wanted = {**properties(group("workers", 3)), "WaitMinutes": "5"}
     with pytest.raises(ProvisioningError, match="Somebody reorganizes tags"):
         stack.update(wanted)
@@ -104,11 +93,8 @@ def test_a_validation_exception_that_speaks_of_work(
         stack.update(eight)
     until = time.now + 300
 
-    def before(operation: str, _request: Mapping[str, Any]) -> None:
-        if operation in {"UpdateCluster", "DeleteCluster"} and time.now < until:
-            raise client_error("ValidationException", operation, message)
-
-    sagemaker.before = before
+    error = client_error("ValidationException", "Op", message)
+    sagemaker.refuse("UpdateCluster DeleteCluster", error, when=lambda: time.now < until)
     assert run(stack, kind, eight, ONE)
     assert time.now >= until
 
@@ -182,11 +168,7 @@ def test_a_delete_that_is_always_refused_names_the_cause(
     stack.create(ONE)
     began = time.now
 
-    def before(operation: str, _request: Mapping[str, Any]) -> None:
-        if operation == "DeleteCluster":
-            raise conflict("An add-on named foo still uses the cluster")
-
-    sagemaker.before = before
+    sagemaker.refuse("DeleteCluster", conflict("An add-on named foo still uses the cluster"))
     with pytest.raises(ProvisioningError, match="An add-on named foo"):
         stack.delete()
     assert 50 * 60 < time.now - began < 56 * 60
@@ -200,11 +182,7 @@ def test_a_failed_creation_that_cannot_be_deleted_names_the_cause(
         stack.create(CLASSIC)
     sagemaker.service.faults = Faults()
 
-    def before(operation: str, _request: Mapping[str, Any]) -> None:
-        if operation == "DeleteCluster":
-            raise conflict("Cluster has dependent objects")
-
-    sagemaker.before = before
+    sagemaker.refuse("DeleteCluster", conflict("Cluster has dependent objects"))
     with pytest.raises(ProvisioningError, match="dependent objects"):
         stack.create({**CLASSIC, "WaitMinutes": "5"})
 

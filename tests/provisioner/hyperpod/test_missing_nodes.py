@@ -1,6 +1,5 @@
 """What a deployment that waits for nodes does and says when some do not come."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -245,16 +244,6 @@ def statuses(sagemaker: TroubledSageMaker) -> list[str]:
     return [node["InstanceStatus"]["Status"] for node in listed["ClusterNodeSummaries"]]
 
 
-def refuse_lists(
-    sagemaker: TroubledSageMaker, error: Exception, *, when: Callable[[], bool] = lambda: True
-) -> None:
-    def before(operation: str, _request: Mapping[str, Any]) -> None:
-        if operation == "ListClusterNodes" and when():
-            raise error
-
-    sagemaker.before = before
-
-
 def refuse_one_list(sagemaker: TroubledSageMaker, error: Exception) -> list[str]:
     """Refuse the first list when all nodes are launched; return what it would have shown."""
     refused: list[str] = []
@@ -266,7 +255,7 @@ def refuse_one_list(sagemaker: TroubledSageMaker, error: Exception) -> list[str]
         refused.extend(found)
         return True
 
-    refuse_lists(sagemaker, error, when=first)
+    sagemaker.refuse("ListClusterNodes", error, when=first)
     return refused
 
 
@@ -306,7 +295,7 @@ def test_a_list_that_is_throttled_at_the_deadline_is_asked_for_again(
 ) -> None:
     sagemaker.service.faults = Faults(slow_nodes={"workers": 2_400.0})
     late = time.now + 30 * MINUTE
-    refuse_lists(sagemaker, throttling(), when=lambda: late <= time.now < late + 20)
+    sagemaker.refuse("ListClusterNodes", throttling(), when=lambda: late <= time.now < late + 20)
     shortage = stack.create(WANTED).data["Shortage"]
     assert "could not be listed" not in shortage
     assert "workers: 0 of 2 nodes" in shortage
@@ -320,7 +309,7 @@ def test_a_list_that_is_throttled_at_the_deadline_is_asked_for_again(
 def test_lists_that_are_refused_without_end_are_told_at_the_deadline(
     stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time, error: Exception, why: str
 ) -> None:
-    refuse_lists(sagemaker, error)
+    sagemaker.refuse("ListClusterNodes", error)
     started = time.now
     data = stack.create(WANTED).data
     (unlisted,) = told(data["Shortage"], why)
@@ -332,7 +321,7 @@ def test_lists_that_are_refused_without_end_are_told_at_the_deadline(
 def test_nodes_that_cannot_be_listed_are_counted_as_described(
     stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time
 ) -> None:
-    refuse_lists(sagemaker, DENIED)
+    sagemaker.refuse("ListClusterNodes", DENIED)
     started = time.now
     (unlisted,) = told(stack.create(WANTED).data["Shortage"], "AccessDeniedException")
     assert "Allow the provisioner's role sagemaker:ListClusterNodes" in unlisted
@@ -344,7 +333,7 @@ def test_what_is_short_is_told_beside_it(
     stack: HyperPodStack, sagemaker: TroubledSageMaker
 ) -> None:
     sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
-    refuse_lists(sagemaker, DENIED)
+    sagemaker.refuse("ListClusterNodes", DENIED)
     _, short = told(stack.create(WANTED).data["Shortage"], "AccessDeniedException")
     assert short.startswith("workers: 0 of 2 nodes: capacity")
 
@@ -359,7 +348,7 @@ def test_no_update_fails_for_it(
     stack: HyperPodStack, sagemaker: TroubledSageMaker, error: Exception, why: str, wait_for: str
 ) -> None:
     stack.create(WANTED)
-    refuse_lists(sagemaker, error)
+    sagemaker.refuse("ListClusterNodes", error)
     tags = [{"Key": "team", "Value": "other"}]
     changed = {**properties(group("workers", 2), Tags=tags), "WaitMinutes": "5"}
     told(stack.update({**changed, "WaitFor": wait_for}).data["Shortage"], why)

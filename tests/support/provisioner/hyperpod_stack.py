@@ -154,6 +154,17 @@ class TroubledSageMaker(LocalSageMaker):
     before: Hook = _nothing
     after: Hook = _nothing
 
+    def refuse(
+        self, operations: str, error: Exception, *, when: Callable[[], bool] = lambda: True
+    ) -> None:
+        """Refuse some operations, by their names, from now on."""
+
+        def before(operation: str, _request: Mapping[str, Any]) -> None:
+            if operation in operations.split() and when():
+                raise error
+
+        self.before = before
+
     def _call(self, operation: str, request: Mapping[str, Any]) -> Mapping[str, Any]:
         self.before(operation, request)
         answer = super()._call(operation, request)
