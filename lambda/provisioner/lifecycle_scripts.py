@@ -19,7 +19,6 @@ from pathlib import PurePosixPath
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, AwsClient, is_transient
 from hyperpod_shared.errors import CarriedFailure, ProvisioningError
-from hyperpod_shared.owner import Owner
 from provisioner.aws.s3 import Bucket, open_zip, require_content
 from provisioner.framework import log
 from provisioner.framework.properties import (
@@ -32,7 +31,6 @@ from provisioner.framework.properties import (
 )
 from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, NOT_YET, Accepted, Progress
-from provisioner.framework.retry import Clock
 from provisioner.framework.turn import Turn
 
 _CONTENT_TYPES = {
@@ -108,34 +106,11 @@ class LifecycleScripts:
         self, request: Request, properties: LifecycleScriptsProperties, turn: Turn
     ) -> Accepted:
         """Put or remove the scripts."""
+        run = _Run(s3=self.s3, request=request, properties=properties, turn=turn)
         if request.type == "Delete":
-            self._remove(properties, properties.keys, request.owner, turn)
+            run.remove(properties, properties.keys)
             return Accepted()
-        scripts = self._scripts(properties, request.owner, turn.clock)
-        former = self._former(request, properties)
-        bucket = self._bucket(properties.destination_bucket, request.owner)
-        mark = request.owner if properties.destination_owner == _USER else None
-        try:
-            self._refuse_foreign(request, properties, former, turn)
-            for path, key in zip(properties.paths, properties.keys, strict=True):
-                suffix = PurePosixPath(key).suffix
-                content_type = _CONTENT_TYPES.get(suffix, _OTHER_CONTENT_TYPE)
-                bucket.put(key, scripts[path], content_type=content_type, owner=mark, turn=turn)
-            if former is not None:
-                gone = tuple(key for key in former.keys if key not in properties.keys)
-                self._remove(former, gone, request.owner, turn)
-        except AWS_ERRORS as error:
-            if is_transient(error):
-                raise
-            failure = ProvisioningError(
-                f"The lifecycle scripts could not be put into the bucket "
-                f"{properties.destination_bucket}",
-                detail=str(error),
-                next_step="Check the bucket and the function's role, then deploy again.",
-            )
-            return Accepted(failure=str(failure))
-        log.info("scripts put", bucket=properties.destination_bucket, keys=properties.keys)
-        return Accepted()
+        return run.put()
 
     def is_complete(
         self, request: Request, properties: LifecycleScriptsProperties, turn: Turn
@@ -152,46 +127,81 @@ class LifecycleScripts:
         bucket = properties.destination_bucket
         return Progress(complete=True, data={"S3Uri": f"s3://{bucket}"})
 
-    def _bucket(self, name: str, owner: Owner) -> Bucket:
-        return Bucket(s3=self.s3, name=name, account=owner.account)
 
-    def _former(
-        self, request: Request, properties: LifecycleScriptsProperties
-    ) -> LifecycleScriptsProperties | None:
+@dataclass(frozen=True, kw_only=True)
+class _Run:
+    """What one run does for a request."""
+
+    s3: AwsClient
+    request: Request
+    properties: LifecycleScriptsProperties
+    turn: Turn
+
+    def put(self) -> Accepted:
+        """Put the scripts, and remove those that are not listed any more."""
+        properties, scripts, former = self.properties, self._scripts(), self._former()
+        name = properties.destination_bucket
+        mark = self.request.owner if properties.destination_owner == _USER else None
+        try:
+            self._refuse_foreign(former)
+            for path, key in zip(properties.paths, properties.keys, strict=True):
+                content_type = _CONTENT_TYPES.get(PurePosixPath(key).suffix, _OTHER_CONTENT_TYPE)
+                self._bucket(name).put(
+                    key, scripts[path], content_type=content_type, owner=mark, turn=self.turn
+                )
+            if former is not None:
+                self.remove(former, tuple(key for key in former.keys if key not in properties.keys))
+        except AWS_ERRORS as error:
+            if is_transient(error):
+                raise
+            failure = ProvisioningError(
+                f"The lifecycle scripts could not be put into the bucket {name}",
+                detail=str(error),
+                next_step="Check the bucket and the function's role, then deploy again.",
+            )
+            return Accepted(failure=str(failure))
+        log.info("scripts put", bucket=name, keys=properties.keys)
+        return Accepted()
+
+    def remove(self, properties: LifecycleScriptsProperties, keys: tuple[str, ...]) -> None:
+        """Remove what is known to be the deployment's own."""
+        name = properties.destination_bucket
+        if not properties.destination_owner:
+            log.warning("scripts stay, whose the bucket is was not said", bucket=name, keys=keys)
+        elif keys:
+            owner = None if properties.destination_owner == _DEPLOYMENT else self.request.owner
+            self._bucket(name).remove(keys, owner=owner, turn=self.turn)
+            log.info("scripts removed", bucket=name, keys=keys)
+
+    def _bucket(self, name: str) -> Bucket:
+        return Bucket(s3=self.s3, name=name, account=self.request.owner.account)
+
+    def _former(self) -> LifecycleScriptsProperties | None:
         """Return what the request updates; None if it puts the scripts elsewhere.
 
         A former version did not say whose the bucket is, and says so to no deletion of its own:
         what it put into the deployment's bucket goes when the scripts move within it.
         """
-        if not request.old_properties:
+        if not self.request.old_properties:
             return None
-        old = LifecycleScriptsProperties.parse(request.old_properties)
-        owner = old.destination_owner or properties.destination_owner
-        moves = request.physical_id != properties.physical_id
+        old = LifecycleScriptsProperties.parse(self.request.old_properties)
+        owner = old.destination_owner or self.properties.destination_owner
+        moves = self.request.physical_id != self.properties.physical_id
         is_left = (
-            old.destination_bucket == properties.destination_bucket
+            old.destination_bucket == self.properties.destination_bucket
             and not old.destination_owner
             and owner == _DEPLOYMENT
         )
         return None if moves and not is_left else replace(old, destination_owner=owner)
 
-    def _refuse_foreign(
-        self,
-        request: Request,
-        properties: LifecycleScriptsProperties,
-        former: LifecycleScriptsProperties | None,
-        turn: Turn,
-    ) -> None:
+    def _refuse_foreign(self, former: LifecycleScriptsProperties | None) -> None:
         """Refuse keys of others; not in a rollback, whose keys were the deployment's before."""
-        if properties.destination_owner != _USER or turn.rolls_back:
+        if self.properties.destination_owner != _USER or self.turn.rolls_back:
             return
-        name = properties.destination_bucket
+        name = self.properties.destination_bucket
         known = former.keys if former is not None else ()
-        key = self._bucket(name, request.owner).foreign(
-            (key for key in properties.keys if key not in known),
-            owner=request.owner,
-            clock=turn.clock,
-        )
+        new = (key for key in self.properties.keys if key not in known)
+        key = self._bucket(name).foreign(new, owner=self.request.owner, clock=self.turn.clock)
         if key is not None:
             raise ProvisioningError(
                 f"The bucket {name} has an object {key} that is not of this deployment",
@@ -200,12 +210,11 @@ class LifecycleScripts:
                 f"object away (`aws s3 mv s3://{name}/{key} ...`), then deploy again.",
             )
 
-    def _scripts(
-        self, properties: LifecycleScriptsProperties, owner: Owner, clock: Clock
-    ) -> dict[str, bytes]:
+    def _scripts(self) -> dict[str, bytes]:
+        properties = self.properties
         origin = f"s3://{properties.source_bucket}/{properties.source_key}"
-        source = self._bucket(properties.source_bucket, owner)
-        content = source.read(properties.source_key, clock=clock)
+        source = self._bucket(properties.source_bucket)
+        content = source.read(properties.source_key, clock=self.turn.clock)
         with open_zip(content, origin=origin) as archive:
             zipped = [path for path in properties.paths if path not in properties.files]
             missing = sorted(set(zipped) - set(archive.namelist()))
@@ -218,20 +227,3 @@ class LifecycleScripts:
             require_content(zipped, read=archive.read, digest=digest, origin=origin)
             made = {path: text.encode() for path, text in properties.files.items()}
             return made | {path: archive.read(path) for path in zipped}
-
-    def _remove(
-        self,
-        properties: LifecycleScriptsProperties,
-        keys: tuple[str, ...],
-        owner: Owner,
-        turn: Turn,
-    ) -> None:
-        """Remove what is known to be the deployment's own."""
-        name = properties.destination_bucket
-        if not properties.destination_owner:
-            log.warning("scripts stay, whose the bucket is was not said", bucket=name, keys=keys)
-        elif keys:
-            is_own = properties.destination_owner == _DEPLOYMENT
-            bucket = self._bucket(name, owner)
-            bucket.remove(keys, owner=None if is_own else owner, turn=turn)
-            log.info("scripts removed", bucket=name, keys=keys)
