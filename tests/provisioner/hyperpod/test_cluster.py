@@ -55,12 +55,6 @@ def test_cluster_carries_the_users_tags_and_the_owners(
     }
 
 
-def test_cluster_of_another_stack_is_refused(sagemaker: LocalSageMaker, time: Time) -> None:
-    hyperpod_stack(sagemaker, time, stack_id=OTHER_STACK_ID).create(ONE)
-    with pytest.raises(ProvisioningError, match="belongs to the resource Resource of the stack"):
-        hyperpod_stack(sagemaker, time).create(ONE)
-
-
 def test_nodes_left_in_kubernetes_go_when_the_cluster_is_gone(
     stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:

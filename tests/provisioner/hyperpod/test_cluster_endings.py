@@ -17,7 +17,6 @@ from tests.support.provisioner.helm_cloud import Cloud
 from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,
     ONE,
-    TIMINGS,
     HyperPodStack,
     describe,
     group,
@@ -28,29 +27,6 @@ from tests.support.provisioner.local_sagemaker import LocalSageMaker
 EKS = {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/ml"}
 CLUSTER: dict[str, Any] = {"ClusterName": "ml-cluster", "Orchestrator": {"Eks": EKS}}
 LABEL = "sagemaker.amazonaws.com/cluster-name"
-
-
-def test_delete_waits_until_the_cluster_is_gone(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
-) -> None:
-    stack.create(ONE)
-    assert stack.delete().data == {}
-    assert sagemaker.writes == ["CreateCluster", "DeleteCluster"]
-
-
-def test_delete_when_gone(stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time) -> None:
-    stack.create(ONE)
-    sagemaker.service.call("DeleteCluster", {"ClusterName": "ml-cluster"}, Caller())
-    time.sleep(TIMINGS.delete + 60)
-    assert stack.delete().complete
-    assert sagemaker.writes == ["CreateCluster"]
-
-
-def test_delete_during_create(stack: HyperPodStack) -> None:
-    stack.requests += 1
-    waiter = stack.start("Create", CLASSIC)
-    stack.physical_id, stack.properties = waiter.event["PhysicalResourceId"], CLASSIC
-    assert stack.delete().complete
 
 
 def test_delete_of_a_cluster_without_tags_is_refused_not_forgotten(
@@ -75,15 +51,6 @@ def test_failed_create_names_cause_group_and_next_step(
     assert len(text) < 1000
     assert stack.physical_id == "ml-cluster"
     assert stack.delete().complete
-
-
-def test_failed_continuous_create_shows_its_error_events(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
-) -> None:
-    sagemaker.service.faults = Faults(create_failure="The EKS access entry is missing.")
-    with pytest.raises(ProvisioningError, match="access entry is missing"):
-        stack.create(ONE)
-    assert sagemaker.last("ListClusterEvents")["SortOrder"] == "Descending"
 
 
 def test_calls_that_are_always_throttled_end_in_time(

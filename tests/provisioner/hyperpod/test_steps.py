@@ -7,7 +7,6 @@ from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
     LEFT_OUT_GROUPS,
-    ONE,
     HyperPodStack,
     describe,
     group,
@@ -41,14 +40,6 @@ def test_amis_change_after_the_cluster(stack: HyperPodStack, sagemaker: LocalSag
     assert [name for name in sagemaker.writes if name != "AddTags"] == ["UpdateCluster", SOFTWARE]
     assert images(sagemaker) == {**before, "workers": AMI}
     assert describe(sagemaker)["InstanceGroups"][0]["TargetCount"] == 2
-
-
-def test_one_call_for_each_ami(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
-    other = "ami-0fedcba9876543210"
-    stack.update(properties(group("workers", ImageId=AMI), group("others", ImageId=other)))
-    assert sagemaker.writes.count(SOFTWARE) == 2
-    assert images(sagemaker) == {"workers": AMI, "others": other}
-    assert "UpdateCluster" not in sagemaker.writes
 
 
 def test_the_wish_is_served_once(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
@@ -90,29 +81,10 @@ def test_a_retried_request_changes_nothing_twice(
     assert [name for name in sagemaker.writes if name != "AddTags"] == ["UpdateCluster", SOFTWARE]
 
 
-def test_an_ami_update_that_cannot_start_yet_is_made_later(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
-) -> None:
-    sagemaker.service.call(
-        "UpdateCluster",
-        {"ClusterName": "ml-cluster", "InstanceGroups": [group("workers"), group("others")]},
-        Caller(),
-    )
-    stack.update(properties(group("workers", ImageId=AMI), group("others")))
-    assert images(sagemaker)["workers"] == AMI
-    assert sagemaker.writes == [SOFTWARE]
-
-
 def test_refused_step_says_so(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
     sagemaker.service.faults = Faults(quotas={"ml.m5.2xlarge": 2})
     with pytest.raises(ProvisioningError, match=r"refused to update .* in Service Quotas"):
         stack.update(properties(group("workers", 2), group("others")))
-
-
-def test_unchanged_properties_make_no_call(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
-    assert stack.update(TWO).complete
-    assert sagemaker.writes == []
-    assert "WaitFor" not in ONE
 
 
 def test_autoscaled_counts_are_not_fought_over(
