@@ -6,7 +6,6 @@ from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.instance_types import is_accelerated
-from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults
 from hyperpod_cdk.hyperpod.node_settings import NO_MOUNTS, LifecycleConfig
 from hyperpod_cdk.hyperpod.orchestrator import cluster_request
@@ -28,9 +27,8 @@ OUTPUTS: Mapping[str, str] = {
 """Those that come from outputs of the platform stack."""
 
 # create_config.sh's defaults for a group that is not described.
-_ACCELERATED = {"TYPE": "ml.g5.12xlarge", "COUNT": "1"}
-_GENERAL = {"TYPE": "ml.m5.2xlarge", "COUNT": "1"}
-_VOLUME_GB = "500"
+_ACCELERATED, _GENERAL = "ml.g5.12xlarge", "ml.m5.2xlarge"
+_COUNT, _VOLUME_GB = "1", "500"
 
 
 def variables(
@@ -58,35 +56,23 @@ def exports(values: Mapping[str, str]) -> Iterator[str]:
 
 
 def _of_cluster(config: Config) -> dict[str, str]:
-    return {
-        **_of_group("ACCEL", _first(config, accelerated=True), default=_ACCELERATED),
-        **_of_group("GEN", _first(config, accelerated=False), default=_GENERAL),
-        "NODE_RECOVERY": config.cluster.node_recovery,
-    }
-
-
-def _of_group(
-    prefix: str, group: InstanceGroupConfig | None, *, default: Mapping[str, str]
-) -> dict[str, str]:
-    if group is None:
-        volume, facts = _VOLUME_GB, default
-    else:
-        volume = str(group.volume_size_gib or _VOLUME_GB)
-        facts = {"TYPE": group.possible_instance_types[0], "COUNT": str(group.instance_count)}
-    return {
-        f"{prefix}_INSTANCE_TYPE": facts["TYPE"],
-        f"{prefix}_INSTANCE_COUNT": facts["COUNT"],
-        f"{prefix}_VOLUME_SIZE": volume,
-    }
-
-
-def _first(config: Config, *, accelerated: bool) -> InstanceGroupConfig | None:
-    fitting = (
-        group
-        for group in config.cluster.workers
-        if is_accelerated(group.possible_instance_types[0]) is accelerated
-    )
-    return next(fitting, None)
+    found: dict[str, str] = {}
+    for prefix, default, accelerated in (
+        ("ACCEL", _ACCELERATED, True),
+        ("GEN", _GENERAL, False),
+    ):
+        types, count, volume = [default], _COUNT, _VOLUME_GB
+        for group in config.cluster.workers:
+            if is_accelerated(group.possible_instance_types[0]) is accelerated:
+                types, count = [*group.possible_instance_types], str(group.instance_count)
+                volume = str(group.volume_size_gib or _VOLUME_GB)
+                break
+        found |= {
+            f"{prefix}_INSTANCE_TYPE": types[0],
+            f"{prefix}_INSTANCE_COUNT": count,
+            f"{prefix}_VOLUME_SIZE": volume,
+        }
+    return {**found, "NODE_RECOVERY": config.cluster.node_recovery}
 
 
 def stacks_to_read(config: Config) -> Iterator[StackKind]:

@@ -117,23 +117,16 @@ class _Groups:
 def _groups(snapshot: Snapshot, *, types: bool) -> Table:
     checks = any(group.deep_health_checks for group in snapshot.groups)
     roles = any(group.role for group in snapshot.groups)
-    table = Table(box=None, pad_edge=False)
-    for name in ("group", "type") if types else ("group",):
-        table.add_column(name, overflow="fold")
-    if roles:
-        table.add_column("in Slurm", overflow="fold")
-    table.add_column("nodes", justify="right")
-    table.add_column("healthy", justify="right")
-    if checks:
-        table.add_column("deep checks", overflow="fold")
-    table.add_column("status", overflow="fold")
+    columns = {"type": types, "in Slurm": roles, "deep checks": checks}
+    heads = ("group", "type", "in Slurm", "nodes", "healthy", "deep checks", "status")
+    made = table(*(x for x in heads if columns.get(x, True)), numbers=("nodes", "healthy"))
     for group in snapshot.groups:
         counts = f"{group.current:,} of {group.target:,}"
         healthy = "-" if group.healthy is None else f"{group.healthy:,}"
         kind = [*([group.instance_type] if types else []), *([group.role] if roles else [])]
         row = [group.name, *kind, counts, healthy]
-        table.add_row(*row, *([checked(group)] if checks else []), group.status)
-    return table
+        made.add_row(*row, *([checked(group)] if checks else []), group.status)
+    return made
 
 
 def _node_groups(groups: Sequence[ManagedNodeGroupState]) -> Table:
