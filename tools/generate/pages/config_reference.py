@@ -22,16 +22,16 @@ _FEW_KEYS = 4
 _TOP = "Top level"
 _HEADER = """# Configuration
 
-One YAML file describes a deployment; `config/default.yaml` is a commented one. Choose another with
-`make deploy CONFIG=config/mine.yaml`. [recipes.md](recipes.md) has the lines to write for common
-wishes.
+One YAML file describes a deployment. `config/default.yaml` is an example with comments; use another
+file with `make deploy CONFIG=config/mine.yaml`. [recipes.md](recipes.md) has the YAML for common
+tasks.
 
-Unknown keys, wrong types and values that AWS would refuse are reported before anything is deployed,
-one line each: file, key, value, rule. Editors check and complete the files through
+Unknown keys, wrong types and values that AWS would reject are reported before anything is deployed,
+one line each: file, key, value, rule. Editors check and complete the files with
 `config/schema.json`, which also lists every instance type. This page is generated from the model.
 
-A key that you leave out has the default on this page. `config/default.yaml` also sets keys to other
-values than their defaults, which a file of your own does not inherit.
+A key that you omit has the default on this page. `config/default.yaml` sets some keys to other
+values than their defaults; your own file does not inherit these values.
 
 ## Which key to change
 
@@ -40,7 +40,7 @@ values than their defaults, which a file of your own does not inherit.
 _PIPELINE = """
 ## Pipeline
 
-A file of its own describes a pipeline and the environments that it deploys:
+A separate file describes a pipeline and the environments that it deploys:
 [pipeline.md](pipeline.md) and `config/pipeline/pipeline.yaml`. Its schema is
 `config/pipeline-schema.json`."""
 
