@@ -108,6 +108,15 @@ def test_overrides_are_merged_key_by_key(overrides: dict[str, Any], agent: dict[
     assert values["mpi-operator"] == {"enabled": True}
 
 
+def test_the_plugin_of_gpus_runs_on_all_nodes_that_have_some() -> None:
+    types = ["ml.g5.xlarge", "g5.xlarge", "trn1.32xlarge", "m5.large"]
+    values = dependency_values(HelmConfig(), region="us-west-2", instance_types=types)
+
+    affinity = values["nvidia-device-plugin"]["affinity"]["nodeAffinity"]
+    (term,) = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert [each["values"] for each in term["matchExpressions"]] == [["g5.xlarge", "ml.g5.xlarge"]]
+
+
 def test_other_values_pass_through() -> None:
     overrides = {"storage": {"size": [1, 2]}, "odd": None}
     values = values_of({"values": overrides})

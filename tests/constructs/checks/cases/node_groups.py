@@ -107,6 +107,9 @@ CASES[group_names] = {
     ),
 }
 CASES[efa_zones] = {
+    "another one without EFA": _with(
+        _group(_P4D), _group(_CPU, 1, availability_zone_id=OTHER_ZONE), network=_TWO_ZONES
+    ),
     "in one zone": _with(_group(_P4D), _group(_P4D, 1), network=_TWO_ZONES),
     "in two": (
         _with(_group(_P4D), _group(_P4D, 1, availability_zone_id=OTHER_ZONE), network=_TWO_ZONES),
