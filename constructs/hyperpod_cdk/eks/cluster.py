@@ -69,26 +69,20 @@ class AuthenticationMode(Construct):
         provisioner: Provisioner,
     ) -> None:
         super().__init__(scope, construct_id)
-        access = provisioner.grant(
+        right = statement(
             self,
-            "Access",
-            statements=[
-                statement(
-                    self,
-                    sid="SetAuthenticationMode",
-                    why="It lets the EKS cluster know access entries, which nodes join by.",
-                    added_by="`eks.set_authentication_mode`",
-                    actions=["eks:DescribeCluster", "eks:UpdateClusterConfig"],
-                    resources=[cluster.cluster_arn],
-                )
-            ],
+            sid="SetAuthenticationMode",
+            why="It lets the EKS cluster know access entries, which nodes join by.",
+            added_by="`eks.set_authentication_mode`",
+            actions=["eks:DescribeCluster", "eks:UpdateClusterConfig"],
+            resources=[cluster.cluster_arn],
         )
         provisioner.custom_resource(
             self,
             "Resource",
             resource_type="Custom::EksAuthenticationMode",
             properties={"ClusterName": cluster.cluster_name},
-            depends_on=[access],
+            statements=[right],
         )
 
 

@@ -11,7 +11,7 @@ from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.governance.section import GovernanceConfig
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
 from hyperpod_cdk.provisioner.provisioner import Provisioner
-from hyperpod_cdk.synthesis.reasons import acknowledge, statement, wildcard_nag_id
+from hyperpod_cdk.synthesis.reasons import statement
 from hyperpod_cdk.synthesis.template_parameters import json_in_template
 from hyperpod_shared.governance import ADDON, Noun
 
@@ -78,7 +78,7 @@ class TaskGovernance(Construct):
             service="eks", resource="access-entry", resource_name=f"{cluster.cluster_name}/*"
         )
         add = partial(statement, self, added_by="`governance`")
-        policy = provisioner.grant(
+        return provisioner.grant(
             self,
             "Access",
             statements=[
@@ -96,6 +96,7 @@ class TaskGovernance(Construct):
                     # To make one takes the right on the cluster, too:
                     # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
                     resources=[*objects, clusters],
+                    wildcard="The ARN ends in an id that HyperPod draws.",
                 ),
                 add(
                     sid="FindGovernedCluster",
@@ -111,6 +112,10 @@ class TaskGovernance(Construct):
                     ),
                     actions=["eks:ListAssociatedAccessPolicies"],
                     resources=[entries],
+                    wildcard=(
+                        "An access entry's ARN ends in an id that EKS draws; only this cluster's "
+                        "entries match."
+                    ),
                 ),
                 add(
                     sid="ListTaskGovernance",
@@ -120,19 +125,7 @@ class TaskGovernance(Construct):
                         "sagemaker:ListComputeQuotas",
                     ],
                     resources=["*"],
+                    wildcard=_LISTS,
                 ),
             ],
         )
-        drawn = "The ARN ends in an id that HyperPod draws."
-        acknowledge(
-            policy,
-            {
-                **{wildcard_nag_id(self, arn): drawn for arn in (*objects, clusters)},
-                wildcard_nag_id(self, entries): (
-                    "An access entry's ARN ends in an id that EKS draws; only this cluster's "
-                    "entries match."
-                ),
-                wildcard_nag_id(self, "*"): _LISTS,
-            },
-        )
-        return policy

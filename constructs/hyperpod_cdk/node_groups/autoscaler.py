@@ -17,10 +17,8 @@ from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.synthesis.reasons import (
-    acknowledge,
     inline_policy,
     statement,
-    wildcard_nag_id,
 )
 
 RELEASE: Final = "cluster-autoscaler"
@@ -84,11 +82,10 @@ def present_size(
                 added_by="`operators.cluster_autoscaler`",
                 actions=["eks:DescribeNodegroup"],
                 resources=[anything],
+                wildcard="EKS draws the end of a node group's ARN; the group need not exist yet.",
             )
         ],
     )
-    reason = "EKS draws the end of a node group's ARN, and the group need not exist yet."
-    acknowledge(access, {wildcard_nag_id(scope, anything): reason})
     resource = provisioner.custom_resource(
         scope,
         construct_id,

@@ -208,8 +208,6 @@ def _policy(
         why="Grafana shows what is in CloudWatch alone, such as metrics of file systems.",
         actions=["cloudwatch:GetMetricData", "cloudwatch:ListMetrics"],
         resources=["*"],
+        wildcard="Metrics of CloudWatch are no resources: a role that reads some can read all.",
     )
-    reason = "Metrics of CloudWatch are no resources: a role that reads some can read all."
-    return inline_policy(
-        scope, "Policy", role=role, statements=[query, read], wildcards={"*": reason}
-    )
+    return inline_policy(scope, "Policy", role=role, statements=[query, read])

@@ -215,10 +215,9 @@ class Notifier(Construct):
                 added_by="`observability.notifications` with `node_groups`",
                 actions=["eks:DescribeNodegroup"],
                 resources=arns,
+                wildcard="The ARN of an EKS node group ends in an id that is drawn at creation.",
             )
         )
-        reason = "The ARN of an EKS node group ends in an id that is drawn when it is created."
-        acknowledge(role, {wildcard_nag_id(self, arn): reason for arn in arns})
 
     def _call(self, function: lambda_.Function, *, cluster_name: str) -> None:
         """Call the function for the cluster's events, and by a schedule."""

@@ -195,7 +195,6 @@ class HyperPodMetrics(Construct):
                 resources=[workspace.workspace_arn],
             )
         ]
-        wildcards: dict[str, str] = {}
         if prometheus.container_logs:
             stack = Stack.of(self)
             groups = stack.format_arn(
@@ -217,10 +216,7 @@ class HyperPodMetrics(Construct):
                         "logs:PutLogEvents",
                     ],
                     resources=[groups, f"{groups}:log-stream:*"],
+                    wildcard="HyperPod draws the last part of the names of its log groups.",
                 )
             )
-            reason = "HyperPod draws the last part of the names of its clusters' log groups."
-            wildcards = dict.fromkeys((groups, f"{groups}:log-stream:*"), reason)
-        return inline_policy(
-            self, "Policy", role=role.role, statements=statements, wildcards=wildcards
-        )
+        return inline_policy(self, "Policy", role=role.role, statements=statements)

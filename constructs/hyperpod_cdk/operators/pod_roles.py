@@ -80,6 +80,9 @@ class VolumesRole(Construct):
                         "sagemaker:DetachClusterNodeVolume",
                     ],
                     resources=[clusters],
+                    wildcard=(
+                        "HyperPod draws the ID of its cluster, and another one when it is replaced."
+                    ),
                 ),
                 add(
                     sid="DescribeCluster",
@@ -88,11 +91,6 @@ class VolumesRole(Construct):
                     resources=[cluster.cluster_arn],
                 ),
             ],
-            wildcards={
-                clusters: (
-                    "HyperPod draws the ID of its cluster, and another one when it is replaced."
-                )
-            },
         )
 
 
