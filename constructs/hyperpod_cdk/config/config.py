@@ -333,14 +333,9 @@ class Config(Section):
 
     @model_validator(mode="before")
     @classmethod
-    def _check_text(cls, value: object) -> object:
-        refuse(text_findings(value))
-        return value
-
-    @model_validator(mode="before")
-    @classmethod
     def _leave_out_control_plane(cls, value: object) -> object:
         """Leave the subnets of a control plane out of the network of a cluster without one."""
+        refuse(text_findings(value))
         if not isinstance(value, dict):
             return value
         cluster, network = value.get("cluster"), value.get("network", {})
