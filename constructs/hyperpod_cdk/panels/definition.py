@@ -112,7 +112,6 @@ class Panel:
         unit: What it counts.
         why: What one learns of it.
         to_do: What to do when it is not as it should be.
-        sources: Where the names of the metrics are documented.
         cloudwatch: Its lines in CloudWatch; the alarm is about the first. Default: not shown there.
         promql: Its query of Prometheus; `$cluster` stands for the matcher of a cluster. Default:
             Grafana shows it from CloudWatch.
@@ -120,6 +119,7 @@ class Panel:
             which the query groups first, but that of the cluster.
         alarm: Its alarm, if any.
         has: What a deployment must have for it. Default: what the subject asks for.
+        sources: Where the names of the metrics are documented. Default: where the subject's are.
     """
 
     title: str
@@ -127,12 +127,12 @@ class Panel:
     unit: Unit
     why: str
     to_do: str
-    sources: tuple[str, ...]
     cloudwatch: tuple[Line, ...] = ()
     promql: str = ""
     legend: str = ""
     alarm: Alarm | None = None
     has: Has | None = None
+    sources: tuple[str, ...] = ()
 
     @property
     def description(self) -> str:
@@ -152,11 +152,12 @@ class Subject:
     """What a row of panels is about; found because its file is in `subjects`.
 
     `has` is what a deployment must have for it, and the namespace that of its metrics in
-    CloudWatch.
+    CloudWatch. The sources are those of panels that have none of their own.
     """
 
     title: str
     panels: tuple[Panel, ...]
+    sources: tuple[str, ...] = ()
     has: Has | None = None
     namespace: str = CONTAINER_INSIGHTS
 

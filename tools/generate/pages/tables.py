@@ -126,18 +126,18 @@ def _group_keys() -> str:
 def _panels() -> str:
     heads = ("panel", "what", "why", "what to do", "metrics")
     return "\n".join(
-        f"### {subject.title}\n\n{table(heads, map(_panel, subject.panels))}"
+        f"### {subject.title}\n\n{table(heads, (_panel(subject, each) for each in subject.panels))}"
         for subject in PANELS.values()
     )
 
 
-def _panel(panel: Panel) -> tuple[str, ...]:
+def _panel(subject: Subject, panel: Panel) -> tuple[str, ...]:
     names = [metric for line in panel.cloudwatch for metric in line.metrics]
     metrics = [f"`{name}`" for name in dict.fromkeys(names)]
     if panel.promql:
         query = panel.promql.replace(",$cluster", "").replace("{$cluster}", "")
         metrics.append("`{}`".format(query.replace("|", "\\|")))
-    metrics.append(", ".join(_source(each) for each in panel.sources))
+    metrics.append(", ".join(_source(each) for each in panel.sources or subject.sources))
     title = f"{panel.title} ({panel.unit.symbol})"
     return title, panel.what, panel.why, panel.to_do, "<br>".join(metrics)
 

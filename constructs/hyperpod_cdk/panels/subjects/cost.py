@@ -12,6 +12,7 @@ _REQUESTS = f"{KUBE_STATE}/workload/pod-metrics.md"
 
 SUBJECT = Subject(
     title="Cost",
+    sources=(_KUBELET, _REQUESTS),
     panels=(
         Panel(
             title="Dollars an hour",
@@ -35,7 +36,6 @@ SUBJECT = Subject(
             unit=Unit.DOLLARS_AN_HOUR,
             why="It tells who uses the nodes; hyperpod-cdk cost --actual has the month.",
             to_do="Compare with the quotas of the teams, and with what stands idle.",
-            sources=(_KUBELET, _REQUESTS),
             promql=f"sum by (cluster_id, team) ({by_team(SHARES)} * on (cluster_id, node) "
             "group_left () max by (cluster_id, node) "
             "(hyperpod:node_dollars_per_hour{$cluster}))",
@@ -47,7 +47,6 @@ SUBJECT = Subject(
             why="It is what scaling down would save now.",
             to_do="Scale down these groups: hyperpod-ops idle has the commands; an EKS node group "
             "by its desired_size.",
-            sources=(_KUBELET, _REQUESTS),
             promql="sum by (cluster_id, instance_group) "
             "(hyperpod:node_dollars_per_hour{$cluster} and on (cluster_id, node) "
             f"{NODES_WITHOUT_WORK})",

@@ -13,6 +13,7 @@ _COUNTERS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-working-mon
 
 SUBJECT = Subject(
     title="EFA",
+    sources=(_AGENT, _EXPORTER, _COUNTERS),
     has="EFA",
     panels=(
         Panel(
@@ -36,7 +37,6 @@ SUBJECT = Subject(
             unit=Unit.PERCENT,
             why="Congestion or a bad link slows down each collective operation.",
             to_do="Find the node with most of it, and replace it: hyperpod-ops replace.",
-            sources=(_AGENT, _EXPORTER, _COUNTERS),
             cloudwatch=(
                 Line(
                     label="cluster",
@@ -57,7 +57,6 @@ SUBJECT = Subject(
             unit=Unit.A_SECOND,
             why="One peer that does not answer is a node that failed, and NCCL waits for it.",
             to_do="Compare with the node's health; a job that hangs ends with NCCL's timeout.",
-            sources=(_AGENT, _EXPORTER, _COUNTERS),
             cloudwatch=(
                 Line(label="timeouts", metrics=("node_efa_retrans_timeout_events",)),
                 Line(label="unresponsive", metrics=("node_efa_unresponsive_remote_events",)),

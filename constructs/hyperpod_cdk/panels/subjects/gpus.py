@@ -8,6 +8,7 @@ _XID = "https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html"
 
 SUBJECT = Subject(
     title="GPUs",
+    sources=(_INSIGHTS, _DCGM),
     has="GPU",
     panels=(
         Panel(
@@ -16,7 +17,6 @@ SUBJECT = Subject(
             unit=Unit.PERCENT,
             why="A training job keeps it near 100; a low value is waiting for data or for others.",
             to_do="Look for a node that is slower than the others, and at the file system below.",
-            sources=(_INSIGHTS, _DCGM),
             cloudwatch=(Line(label="all nodes", metrics=("node_gpu_utilization",)),),
             promql="avg by (cluster_id, Hostname) (DCGM_FI_DEV_GPU_UTIL{$cluster})",
         ),
@@ -27,7 +27,6 @@ SUBJECT = Subject(
             unit=Unit.COUNT,
             why="They cost as much as busy ones.",
             to_do="Scale down the group, or find the job that holds GPUs and does not use them.",
-            sources=(_INSIGHTS, _DCGM),
             cloudwatch=(
                 Line(
                     label="GPUs without a pod",
@@ -45,7 +44,6 @@ SUBJECT = Subject(
             unit=Unit.PERCENT,
             why="Below 5 % for two hours, nothing is computed, and all is paid.",
             to_do="Run hyperpod-ops idle: it names the groups, their cost, and what ends them.",
-            sources=(_INSIGHTS, _DCGM),
             cloudwatch=(Line(label="cluster", metrics=("node_gpu_utilization",)),),
             promql="avg by (cluster_id) (DCGM_FI_DEV_GPU_UTIL{$cluster})",
             legend="cluster",
@@ -57,7 +55,6 @@ SUBJECT = Subject(
             unit=Unit.PERCENT,
             why="A job near 100 fails when a batch is larger; one far below wastes memory.",
             to_do="Change the job's batch size or its sharding.",
-            sources=(_INSIGHTS, _DCGM),
             cloudwatch=(Line(label="all nodes", metrics=("node_gpu_memory_utilization",)),),
             promql="100 * sum by (cluster_id, Hostname) (DCGM_FI_DEV_FB_USED{$cluster}) "
             "/ sum by (cluster_id, Hostname) "
@@ -70,7 +67,6 @@ SUBJECT = Subject(
             why="It tells computing from waiting: a GPU that waits in a collective operation shows "
             "100 % utilization and little power.",
             to_do="With full utilization and low power, find the rank that holds up the others.",
-            sources=(_INSIGHTS, _DCGM),
             cloudwatch=(Line(label="a GPU", metrics=("node_gpu_power_draw",)),),
             promql="avg by (cluster_id, Hostname) (DCGM_FI_DEV_POWER_USAGE{$cluster})",
         ),
@@ -80,7 +76,6 @@ SUBJECT = Subject(
             unit=Unit.CELSIUS,
             why="Above 85 °C a GPU lowers its clock, and a job runs as slowly as its slowest GPU.",
             to_do="Replace the node if it stays: hyperpod-ops replace.",
-            sources=(_INSIGHTS, _DCGM),
             cloudwatch=(
                 Line(label="hottest", metrics=("node_gpu_temperature",), statistic="Maximum"),
             ),

@@ -7,6 +7,7 @@ _KUEUE = "https://kueue.sigs.k8s.io/docs/reference/metrics/"
 
 SUBJECT = Subject(
     title="Jobs",
+    sources=(INSIGHTS, _PODS),
     panels=(
         Panel(
             title="Pending pods",
@@ -14,7 +15,6 @@ SUBJECT = Subject(
             unit=Unit.COUNT,
             why="After an hour it is no longer the pull of an image: nodes, EFA or a volume lack.",
             to_do="Read why: kubectl describe pod; add nodes: hyperpod-ops scale.",
-            sources=(INSIGHTS, _PODS),
             cloudwatch=(
                 Line(
                     label="pending",
@@ -33,7 +33,6 @@ SUBJECT = Subject(
             unit=Unit.COUNT,
             why="A job that starts again and again holds its nodes and gets nowhere.",
             to_do="Read the log of the run before: kubectl logs --previous; end the job.",
-            sources=(INSIGHTS, _PODS),
             cloudwatch=(
                 Line(
                     label="crashing",

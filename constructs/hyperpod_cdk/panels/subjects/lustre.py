@@ -6,6 +6,7 @@ _METRICS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/fs-metrics.html"
 
 SUBJECT = Subject(
     title="File systems",
+    sources=(_METRICS,),
     has="Lustre",
     namespace=FSX,
     panels=(
@@ -16,7 +17,6 @@ SUBJECT = Subject(
             why="A full file system ends the job that writes a checkpoint, and slows before that.",
             to_do="Delete old checkpoints, or raise the file system's capacity_gib, which takes "
             "hours.",
-            sources=(_METRICS,),
             cloudwatch=(
                 Line(
                     label="used",
@@ -34,7 +34,6 @@ SUBJECT = Subject(
             unit=Unit.BYTES_A_SECOND,
             why="At the limit of the file system, GPUs wait for data and for checkpoints.",
             to_do="Raise throughput_mbps_per_tib or the capacity, or cache data on the nodes.",
-            sources=(_METRICS,),
             cloudwatch=(
                 rate("read", "DataReadBytes"),
                 rate("written", "DataWriteBytes"),
@@ -46,7 +45,6 @@ SUBJECT = Subject(
             unit=Unit.A_SECOND,
             why="Data sets of many small files are limited by them, not by throughput.",
             to_do="Pack small files into larger ones, or raise metadata_iops.",
-            sources=(_METRICS,),
             cloudwatch=(rate("operations", "MetadataOperations"),),
         ),
     ),

@@ -10,6 +10,7 @@ _MONITOR = (
 
 SUBJECT = Subject(
     title="Neuron",
+    sources=(_INSIGHTS, _MONITOR),
     has="Neuron",
     panels=(
         Panel(
@@ -18,7 +19,6 @@ SUBJECT = Subject(
             unit=Unit.PERCENT,
             why="A low value in a training job is waiting for data, for others or for compilation.",
             to_do="Look at the job's log for compilations, and at the file system below.",
-            sources=(_INSIGHTS, _MONITOR),
             cloudwatch=(Line(label="all nodes", metrics=("node_neuroncore_utilization",)),),
             promql="100 * avg by (cluster_id, instance_id) "
             "(neuroncore_utilization_ratio{$cluster})",
@@ -29,7 +29,6 @@ SUBJECT = Subject(
             unit=Unit.PERCENT,
             why="Below 5 % for two hours, nothing is computed, and all is paid.",
             to_do="Run hyperpod-ops idle: it names the groups, their cost, and what ends them.",
-            sources=(_INSIGHTS, _MONITOR),
             cloudwatch=(Line(label="cluster", metrics=("node_neuroncore_utilization",)),),
             # Neuron Monitor has no core to report while no program runs on a node.
             promql="100 * avg by (cluster_id) (neuroncore_utilization_ratio{$cluster}) "
@@ -43,7 +42,6 @@ SUBJECT = Subject(
             unit=Unit.BYTES,
             why="A program that needs more than there is fails when it is loaded.",
             to_do="Change the job's batch size or its sharding.",
-            sources=(_INSIGHTS, _MONITOR),
             cloudwatch=(
                 Line(
                     label="mean of a node", metrics=("node_neurondevice_runtime_memory_used_bytes",)
@@ -58,7 +56,6 @@ SUBJECT = Subject(
             unit=Unit.A_SECOND,
             why="Kind hardware is a broken device; numerical and model are the program's.",
             to_do="Replace a node with errors of the hardware: hyperpod-ops replace.",
-            sources=(_INSIGHTS, _MONITOR),
             cloudwatch=(rate("all kinds", "node_neuron_execution_errors_total"),),
             promql="sum by (cluster_id, error_type) (rate(execution_errors_total{$cluster}[5m]))",
         ),
@@ -68,7 +65,6 @@ SUBJECT = Subject(
             unit=Unit.COUNT,
             why="Uncorrected ones end jobs, and corrected ones that grow announce them.",
             to_do="HyperPod acts on uncorrected ones; replace a node whose corrected ones grow.",
-            sources=(_INSIGHTS, _MONITOR),
             cloudwatch=(
                 Line(
                     label="all kinds",
