@@ -13,56 +13,12 @@ from hyperpod_cdk.eks.checks.kubernetes_version import (
     KUBECTL_KUBERNETES_MINOR,
 )
 from hyperpod_cli.helm.layer_binaries import layer_binaries
-from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
+from tests.constructs.conftest import View
 from tests.constructs.eks.conftest import Make
 
-CLUSTER, ADDON = "AWS::EKS::Cluster", "AWS::EKS::Addon"
+CLUSTER = "AWS::EKS::Cluster"
 OFFICE, ANYWHERE, HALVES = "203.0.113.0/24", "0.0.0.0/0", ["0.0.0.0/1", "128.0.0.0/1"]
 BOTH, PUBLIC, PRIVATE = "public_and_private", "public", "private"
-
-
-def test_the_default_control_plane(make: Make, view: View) -> None:
-    make(version="1.33")
-
-    seen = view()
-    cluster = seen.one(CLUSTER)
-
-    assert cluster["Name"] == "ml-eks"
-    assert cluster["Version"] == "1.33"
-    assert cluster["AccessConfig"] == {
-        "AuthenticationMode": "API",
-        "BootstrapClusterCreatorAdminPermissions": False,
-    }
-    assert cluster["BootstrapSelfManagedAddons"] is False
-    assert cluster["ResourcesVpcConfig"]["SubnetIds"] == list(SUBNET_IDS)
-    assert cluster["ResourcesVpcConfig"]["SecurityGroupIds"] == [SECURITY_GROUP_ID]
-    assert {item["Type"] for item in cluster["Logging"]["ClusterLogging"]["EnabledTypes"]} == {
-        "api",
-        "audit",
-        "authenticator",
-        "controllerManager",
-        "scheduler",
-    }
-    assert not cluster.keys() & {"EncryptionConfig", "DeletionProtection"}
-    # It has no nodes of its own, and add-ons that need none.
-    assert cluster["ComputeConfig"] == {"Enabled": False}
-    assert cluster["StorageConfig"] == {"BlockStorage": {"Enabled": False}}
-    assert cluster["KubernetesNetworkConfig"]["ElasticLoadBalancing"] == {"Enabled": False}
-    assert not seen.ids("AWS::EKS::Nodegroup") + seen.ids("AWS::Lambda::Function")
-    names = [addon["AddonName"] for addon in seen.all(ADDON)]
-    assert sorted(names) == ["eks-pod-identity-agent", "kube-proxy", "vpc-cni"]
-
-
-def test_its_logs_expire_and_end_with_it(make: Make, view: View) -> None:
-    make()
-
-    seen = view()
-    group = seen.id("AWS::Logs::LogGroup", LogGroupName="/aws/eks/ml-eks/cluster")
-
-    assert seen.resources[group]["Properties"]["RetentionInDays"] == 90
-    assert seen.resources[group]["DeletionPolicy"] == "Delete"
-    # Before the cluster, or EKS makes a group whose logs stay for ever.
-    assert group in seen.dependencies(seen.id(CLUSTER))
 
 
 def test_what_the_rules_of_a_control_plane_warn_of_is_an_annotation(make: Make) -> None:

@@ -43,15 +43,6 @@ def test_no_control_plane_is_made_nor_logs_nor_subnets(templates: dict[str, Temp
     assert not any("/aws/eks/" in str(group) for group in groups.values())
 
 
-def test_addons_are_those_that_are_listed(templates: dict[str, Template]) -> None:
-    def names(stack: str) -> set[str]:
-        found = templates[stack].find_resources("AWS::EKS::Addon").values()
-        return {addon["Properties"]["AddonName"] for addon in found}
-
-    assert names("reuse-platform") == {"eks-pod-identity-agent"}
-    assert names("reuse-addons") == {"aws-fsx-csi-driver"}
-
-
 def test_without_addons_that_need_nodes_there_is_no_stack_of_them(
     config: Config, synthesize: Synthesize
 ) -> None:

@@ -69,38 +69,6 @@ def _interfaces(data: Json) -> list[tuple[Any, ...]]:
     return [tuple(each[key] for key in keys) for each in data.get("NetworkInterfaces", ())]
 
 
-def test_p4d_has_efa_on_each_card_a_placement_group_and_joined_disks(made: Make) -> None:
-    group, data = made(["p4d.24xlarge"], max_size=4, volume_size_gib=500)
-
-    assert _interfaces(data) == [
-        (0, 0, "interface"),
-        (0, 1, "efa-only"),
-        *((card, 0, "efa-only") for card in (1, 2, 3)),
-    ]
-    # EC2 takes groups of the interfaces or of the instance, not both.
-    assert "SecurityGroupIds" not in data
-    assert "GroupName" in data["Placement"]
-    assert data["BlockDeviceMappings"][0]["Ebs"] == {
-        "Encrypted": True,
-        "KmsKeyId": "arn:aws:kms:us-west-2:111122223333:key/1234abcd",
-        "VolumeSize": 500,
-        "VolumeType": "gp3",
-    }
-    assert data["MetadataOptions"] == {"HttpTokens": "required", "HttpPutResponseHopLimit": 2}
-    assert "strategy: RAID0" in data["UserData"]["Fn::Base64"]
-    assert (group["AmiType"], group["Version"]) == ("AL2023_x86_64_NVIDIA", "1.34")
-    assert group["ScalingConfig"] == {"MinSize": 0, "DesiredSize": 2, "MaxSize": 4}
-    assert group["Subnets"] == ["subnet-0123456789abcdef0"]
-    assert group["NodeRepairConfig"] == {"Enabled": True}
-    # Budgets keep pods from being ended by an update.
-    assert "ForceUpdateEnabled" not in group
-    assert group["Labels"] == {
-        "k8s.amazonaws.com/accelerator": "nvidia",
-        "nvidia.com/gpu.present": "true",
-        "vpc.amazonaws.com/efa.present": "true",
-    }
-
-
 def test_p6_b300_has_no_efa_on_its_first_card(made: Make) -> None:
     _, data = made(["p6-b300.48xlarge"])
     assert _interfaces(data) == [

@@ -11,7 +11,7 @@ from aws_cdk import aws_sns as sns
 from aws_cdk.assertions import Template
 
 from hyperpod_cdk.panels.definition import Watched, watched
-from hyperpod_cdk.panels.resources import PanelsAndAlarms, PrometheusRules
+from hyperpod_cdk.panels.resources import PanelsAndAlarms
 from hyperpod_cdk.panels.rules import rules
 from hyperpod_cdk.panels.subjects import SUBJECTS, alarm_metrics, shown
 from tests.support.configs import configured
@@ -25,7 +25,6 @@ FILES = {
     "more_file_systems": [{"name": "scratch", "capacity_gib": 1200}],
 }
 OUTPUTS = {"FileSystemId": "fs-1", "ScratchFileSystemId": "fs-2"}
-WORKSPACE = "arn:aws:aps:us-west-2:111122223333:workspace/ws-1"
 
 
 def seen(**observability: Any) -> Watched:
@@ -158,14 +157,4 @@ def test_what_alarms_read_is_what_is_billed() -> None:
 
     assert alarm_metrics(found) == sum(
         "MetricStat" in metric for alarm in alarms for metric in alarm["Metrics"]
-    )
-
-
-def test_a_workspace_gets_the_rules() -> None:
-    stack = Stack(App(builtin_cloud_formation_validation=False), "test")
-    PrometheusRules(stack, "Rules", watched=seen(), workspace_arn=WORKSPACE)
-
-    Template.from_stack(stack).has_resource_properties(
-        "AWS::APS::RuleGroupsNamespace",
-        {"Name": "ml", "Workspace": WORKSPACE, "Data": rules(seen())},
     )
