@@ -27,7 +27,7 @@ from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, NOT_YET, Accepted, Progress
 from provisioner.framework.retry import Clock
 from provisioner.framework.turn import Turn
-from provisioner.hyperpod.api import HyperPodApi, governance_of
+from provisioner.hyperpod.api import HyperPodApi, arrivals_of, governance_of
 from provisioner.hyperpod.arrivals import NOTHING_SHORT, Arrivals, shortage_report
 from provisioner.hyperpod.claim import (
     CALL_TAG,
@@ -46,14 +46,13 @@ from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodCluster
 from provisioner.hyperpod.comparison import SoftwareUpdate
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.failures import failure, governed, refused_by_service
-from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.nodes import arrivals_of
-from provisioner.hyperpod.steps import (
+from provisioner.hyperpod.found import (
     AskNodes,
     Create,
     Delete,
     Done,
     Fail,
+    Found,
     Refuse,
     Step,
     Tag,

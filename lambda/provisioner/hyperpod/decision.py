@@ -42,23 +42,21 @@ from provisioner.hyperpod.failures import (
 )
 from provisioner.hyperpod.found import (
     NOT_VISIBLE,
-    Found,
-    hides_a_call,
-    may_be_unseen,
-    shows_what_is_asked,
-    write_claim,
-)
-from provisioner.hyperpod.steps import (
     Create,
     Delete,
     Done,
     Fail,
+    Found,
     Refuse,
     Step,
     Tag,
     UpdateCluster,
     UpdateSoftware,
     Wait,
+    hides_a_call,
+    may_be_unseen,
+    shows_what_is_asked,
+    write_claim,
 )
 from provisioner.hyperpod.waiting import NOT_SHOWN, accepted, end, progress, setback
 

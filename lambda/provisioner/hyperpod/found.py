@@ -1,9 +1,11 @@
-"""What there is when a request is decided: the cluster and its tags.
+"""What there is when a request is decided, the cluster and its tags, and the steps that can follow.
+
+Each step is one call at most, or an answer.
 
 Tags may not show yet what requests wrote: what they show, and what they may hide, is said here too.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -15,6 +17,7 @@ from hyperpod_shared.clusters import (
     groups_of,
     present_groups,
 )
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.changes import changes, is_unseen
 from provisioner.hyperpod.claim import (
@@ -31,7 +34,99 @@ from provisioner.hyperpod.claim import (
     visible_claim,
 )
 from provisioner.hyperpod.cluster_request import Aim, ClusterRequest
-from provisioner.hyperpod.steps import Tag, Wait
+from provisioner.hyperpod.comparison import SoftwareUpdate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskNodes:
+    """List the nodes, then decide again."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tag:
+    """Write and remove tags, the claim among them; the next step follows at once."""
+
+    add: Mapping[str, str]
+    remove: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Create:
+    """Create the cluster as it is wanted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateCluster:
+    """Change the cluster by this input of UpdateCluster, without the cluster's name."""
+
+    input: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateSoftware:
+    """Give groups another AMI; the key stands for the call in the claim."""
+
+    key: str
+    update: SoftwareUpdate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delete:
+    """Delete the cluster."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wait:
+    """Look again later; `why` is for the log."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Done:
+    """Answer with success.
+
+    Attributes:
+        note: What is to be said besides what the cluster lacks.
+        worked: Whether the cluster is InService, which is noted on it.
+        left: The groups that are other than they were asked to be, which is noted on it; None if
+            that is not known.
+    """
+
+    note: str = ""
+    worked: bool = False
+    left: LeftGroups | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fail:
+    """Answer with the failure of the cluster, with what HyperPod says of its cause.
+
+    `what` happened to the cluster is said after its name, None for its status; the next step is
+    None for what suits the cause, and the group for any.
+
+    Attributes:
+        of_creation: Whether the creation failed, which is noted on the cluster.
+        explain: Whether HyperPod's events are asked for the cause.
+    """
+
+    what: str | None = None
+    next_step: str | None = None
+    of_creation: bool = False
+    explain: bool = True
+    group: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refuse:
+    """Answer with an error that is known already; nothing is changed."""
+
+    error: ProvisioningError
+
+
+Step = (
+    AskNodes | Tag | Create | UpdateCluster | UpdateSoftware | Delete | Wait | Done | Fail | Refuse
+)
 
 NOT_VISIBLE = Wait(why="its tags are not visible yet")
 

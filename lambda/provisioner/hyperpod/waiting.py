@@ -60,8 +60,7 @@ from provisioner.hyperpod.cluster_request import (
     ClusterRequest,
 )
 from provisioner.hyperpod.comparison import covers
-from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.steps import AskNodes, Done, Fail, Step, Wait
+from provisioner.hyperpod.found import AskNodes, Done, Fail, Found, Step, Wait
 
 NOT_SHOWN = Wait(why="its call is not visible yet")
 _TURNED_BACK = frozenset({ClusterStatus.FAILED, ClusterStatus.DELETING, ClusterStatus.ROLLING_BACK})

@@ -11,8 +11,7 @@ from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.claim import Claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.decision import decide
-from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.steps import Done, Fail, Wait
+from provisioner.hyperpod.found import Done, Fail, Found, Wait
 from tests.support.provisioner.decided import (
     LATE,
     MADE,

@@ -11,13 +11,13 @@ from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.claim import FOUND_TAG, REFUSED_KEY, Claim, LeftGroups
 from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
 from provisioner.hyperpod.decision import decide
-from provisioner.hyperpod.found import Found
-from provisioner.hyperpod.steps import (
+from provisioner.hyperpod.found import (
     AskNodes,
     Create,
     Delete,
     Done,
     Fail,
+    Found,
     Refuse,
     Tag,
     UpdateCluster,
