@@ -180,11 +180,22 @@ def test_an_odd_template_is_said_to_be_odd_and_refuses_nothing(former: Template)
     assert [*bill.month_change([former], [former], region="us-west-2", day=date(2026, 10, 6))] == []
 
 
-def test_what_a_reference_sizes_has_no_price() -> None:
-    sized = {"Type": "AWS::FSx::FileSystem", "Properties": {"StorageCapacity": {"Ref": "Size"}}}
-    templates = [{"Resources": {"Files": sized}}]
+SPOT = {"NodegroupName": "spot", "CapacityType": "SPOT", "InstanceTypes": ["m5.large"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "name"),
+    [
+        ("AWS::FSx::FileSystem", {"StorageCapacity": {"Ref": "Size"}}, "FSx for Lustre"),
+        ("AWS::EKS::Nodegroup", {**SPOT, "ScalingConfig": {"DesiredSize": 1}}, "spot"),
+    ],
+)
+def test_what_a_reference_sizes_and_spot_have_no_price(
+    kind: str, properties: dict[str, Any], name: str
+) -> None:
+    templates = [{"Resources": {"Billed": {"Type": kind, "Properties": properties}}}]
     (line,) = bill.month_change([], templates, region="us-west-2", day=date(2026, 10, 6))
-    assert "no price is known: FSx for Lustre" in line
+    assert f"no price is known: {name}" in line
 
 
 OTHER = group("a", 3, InstanceType="ml.g5.xlarge")
