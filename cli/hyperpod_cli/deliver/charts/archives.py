@@ -4,20 +4,28 @@ import hashlib
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
 import typer
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cli.deliver.charts.pins import NOT_RECORDED, Dependency, Pins
+from hyperpod_cli.deliver.charts.pins import NOT_RECORDED, Dependency, Pins, first_of
 from hyperpod_cli.helm.helm import ChartError, CommandError, Helm
 from hyperpod_shared.archives import Room, chart_members
 
 
 class _Read(BaseModel):
     model_config = ConfigDict(frozen=True, coerce_numbers_to_str=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_null(cls, found: Any) -> Any:  # noqa: ANN401 - what comes from YAML
+        """Take a key that has no value as one that is not there, as helm does."""
+        if not isinstance(found, dict):
+            return found
+        return {key: value for key, value in found.items() if value is not None}
 
 
 class Requirement(_Read):
@@ -50,9 +58,7 @@ class ChartFile(_Read):
     name: str
     version: str
     app_version: str = Field("", alias="appVersion")
-    requirements: Annotated[
-        list[Requirement], Field(alias="dependencies"), BeforeValidator(lambda found: found or [])
-    ] = []
+    requirements: list[Requirement] = Field([], alias="dependencies")
 
 
 def same_version(one: str, other: str) -> bool:
@@ -62,7 +68,7 @@ def same_version(one: str, other: str) -> bool:
 
 def read_chart_directory(folder: Path) -> ChartFile:
     """Read Chart.yaml of a chart directory."""
-    return _parse((folder / "Chart.yaml").read_text(), where=str(folder / "Chart.yaml"))
+    return _parse((folder / "Chart.yaml").read_bytes(), where=str(folder / "Chart.yaml"))
 
 
 def _read_chart_archive(archive: Path) -> ChartFile:
@@ -70,7 +76,7 @@ def _read_chart_archive(archive: Path) -> ChartFile:
     try:
         for name, content in chart_members(archive.read_bytes(), room=Room()):
             if _is_chart_file(name):
-                return _parse(content.decode(), where=f"{archive}: {name}")
+                return _parse(content, where=f"{archive}: {name}")
     except (OSError, ValueError) as error:
         raise ChartError(f"{archive} {error}; fetch it again") from error
     raise ChartError(f"{archive} is not a packaged chart: it has no Chart.yaml; fetch it again")
@@ -81,11 +87,12 @@ def _is_chart_file(name: str) -> bool:
     return name.count("/") == 1 and name.endswith("/Chart.yaml")
 
 
-def _parse(text: str, *, where: str) -> ChartFile:
+def _parse(content: bytes, *, where: str) -> ChartFile:
     try:
-        return ChartFile.model_validate(yaml.safe_load(text))
+        return ChartFile.model_validate(yaml.safe_load(content))
     except (yaml.YAMLError, ValidationError, RecursionError) as error:
-        raise ChartError(f"{where} is not a valid Chart.yaml: {one_line(error)}") from error
+        wrong = first_of(error) if isinstance(error, ValidationError) else one_line(error)
+        raise ChartError(f"{where} is not a valid Chart.yaml: {wrong}") from error
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

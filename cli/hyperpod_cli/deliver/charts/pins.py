@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from hyperpod_cdk.schema.errors import one_line
+from hyperpod_cdk.schema.errors import one_line, shown
 from hyperpod_cli.deliver.yaml_text import YamlText
 from hyperpod_cli.helm.helm import ChartError
 from hyperpod_cli.terminal.atomic_file import replace_file
@@ -77,10 +77,14 @@ def load_pins(file: Path) -> Pins:
     except yaml.YAMLError as error:
         raise ChartError(f"{file} is not YAML: {one_line(error)}") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"]) or "the file"
-        message = f"{file}: {key}: {first['input']!r}: {first['msg']}"
-        raise ChartError(message) from error
+        raise ChartError(f"{file}: {first_of(error)}") from error
+
+
+def first_of(error: ValidationError) -> str:
+    """Return the first that is wrong in a file: its key, its value and what it should be."""
+    first = error.errors()[0]
+    key = ".".join(str(part) for part in first["loc"]) or "the file"
+    return f"{key}: {shown(first['input'])}: {first['msg']}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

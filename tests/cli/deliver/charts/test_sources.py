@@ -19,28 +19,44 @@ from tests.support.upstream_chart import Command, Upstream, pin
 
 
 def test_a_chart_file_is_read(tmp_path: Path) -> None:
-    (tmp_path / "Chart.yaml").write_text("name: chart\nversion: 0.1\n")
+    dependency = "{name: a, version: 1, repository: null}"
+    (tmp_path / "Chart.yaml").write_text(
+        f"name: chart\nversion: 0.1\nappVersion:\ndependencies: [{dependency}]\n"
+    )
 
     found = read_chart_directory(tmp_path)
 
-    assert (found.name, found.version, found.requirements) == ("chart", "0.1", [])
+    assert (found.name, found.version, found.app_version) == ("chart", "0.1", "")
+    (required,) = found.requirements
+    assert (required.name, required.version, required.is_remote) == ("a", "1", False)
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "said"),
     [
-        "version: 0.1.0\n",
-        "name: chart\n",
-        "name: chart\nversion: 0.1.0\ndependencies: [{version: 0.2.0}]\n",
-        "text\n",
-        "a: [\n",
+        (b"version: 0.1.0\n", "name: {'version': '0.1.0'}: Field required"),
+        (b"name: chart\n", "version: {'name': 'chart'}: Field required"),
+        (b"name: [a]\nversion: 1\n", "name: ['a']: Input should be a valid string"),
+        (
+            b"name: a\nversion: 1\ndependencies: [{version: 0.2.0}]\n",
+            "dependencies.0.name: {'version': '0.2.0'}: Field required",
+        ),
+        (b"text\n", "the file: 'text': Input should be a valid dictionary"),
+        (b"", "the file: null: Input should be a valid dictionary"),
+        (b"a: [\n", "while parsing a flow node"),
+        (b"\x00\xff", "unacceptable character #x00ff"),
     ],
 )
-def test_a_chart_file_that_lacks_a_name_or_a_version_is_refused(text: str, tmp_path: Path) -> None:
-    (tmp_path / "Chart.yaml").write_text(text)
+def test_a_chart_file_that_is_not_one_is_refused_in_a_line(
+    text: bytes, said: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "Chart.yaml"
+    file.write_bytes(text)
 
-    with pytest.raises(ChartError, match=r"Chart\.yaml is not a valid Chart\.yaml: "):
+    with pytest.raises(ChartError) as refused:
         read_chart_directory(tmp_path)
+    assert str(refused.value).startswith(f"{file} is not a valid Chart.yaml: {said}")
+    assert "\n" not in str(refused.value)
 
 
 def test_without_a_digest_the_error_names_the_command(run: Command, output: Path) -> None:
