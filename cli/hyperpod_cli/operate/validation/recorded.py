@@ -64,11 +64,13 @@ class Recorded(BaseModel):
 
 def recorded(file: Path, *, about: Mapping[str, Any], fresh: bool) -> Recorded:
     """Return the state of the last run about the same; what it left in the cluster in any case."""
+    new = Recorded(file=file, about=about)
     try:
-        known = Recorded.model_validate({**json.loads(file.read_text("utf-8")), "file": file})
-    except (FileNotFoundError, ValueError, TypeError):
+        content = json.loads(file.read_text("utf-8"))
+        kept = {"file": file, "about": about, "submitted": content["submitted"]}
+        new = Recorded.model_validate(kept)
+        same = not fresh and content["about"] == about
+        return Recorded.model_validate({**content, "file": file}) if same else new
+    except (FileNotFoundError, ValueError, KeyError, TypeError):
         # There is none, or one that another version wrote.
-        return Recorded(file=file, about=about)
-    if fresh or known.about != about:
-        return Recorded(file=file, about=about, submitted=known.submitted)
-    return known
+        return new

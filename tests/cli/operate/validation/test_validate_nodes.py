@@ -15,6 +15,7 @@ from emulator.kubernetes import KubernetesApi, static_tokens
 from hyperpod_cdk import Config
 from hyperpod_cli.operate import clusters
 from hyperpod_cli.operate.validation import command, fabric
+from hyperpod_cli.operate.validation.recorded import recorded
 from hyperpod_cli.operate.validation.work import Runner
 from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, REFUSED
 from tests.support.chart_rendering import template
@@ -257,6 +258,18 @@ def test_it_goes_on_after_an_interruption(ready: Site) -> None:
     assert again
     assert not [name for name in again if name.endswith(("-1-0", "-1-1", "-1-2", "-1-3"))]
     assert [*(ready.folder / "build/validate-nodes").iterdir()] == []
+
+
+@pytest.mark.parametrize("about", [{"cluster": "ml"}, {"cluster": "other"}])
+def test_what_another_version_left_in_the_cluster_is_known(
+    about: Mapping[str, str], tmp_path: Path
+) -> None:
+    file, left = tmp_path / "state.json", [{"kind": "MPIJob"}]
+    content = {"about": {"cluster": "ml"}, "findings": {"node a": [{"name": "a"}]}}
+    file.write_text(json.dumps({**content, "submitted": left}), "utf-8")
+
+    found = recorded(file, about=about, fresh=False)
+    assert (found.about, found.findings, found.submitted) == (about, {}, left)
 
 
 def mpi_jobs(site: Site) -> list[dict[str, Any]]:
