@@ -25,10 +25,20 @@ def aws(status: str | None, nodes: Sequence[str] | None) -> Played:
     if nodes is None:
         pages = client_error("ResourceNotFound", "ListClusterNodes", "")
     absent = client_error("ResourceNotFoundException", "DescribeAddon", "")
-    return Played(
-        describe_addon=absent if status is None else {"addon": {"status": status}},
-        get_paginator=Played(paginate=pages),
-    )
+
+    def describe_addon(*, clusterName: str, addonName: str) -> Mapping[str, Any]:
+        assert (clusterName, addonName in ADDONS) == ("ml-eks", True)
+        if status is None:
+            raise absent
+        return {"addon": {"status": status}}
+
+    def paginate(*, ClusterName: str, **_: object) -> object:
+        assert ClusterName == "ml-cluster"
+        if isinstance(pages, Exception):
+            raise pages
+        return pages
+
+    return Played(describe_addon=describe_addon, get_paginator=Played(paginate=paginate))
 
 
 def template(version: str | None, **more: str) -> Mapping[str, Any]:

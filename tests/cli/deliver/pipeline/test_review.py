@@ -198,6 +198,7 @@ def test_an_account_that_does_not_trust_the_pipeline_is_named_with_its_fix() -> 
     )
     with pytest.raises(OpsError) as refused:
         reader(STACK, session=asks)
+    assert cast("Played", asks).regions == ["us-east-1"]
 
     line = str(refused.value)
     assert line.startswith("444455556666/us-east-1: role arn:aws:iam::444455556666:role/lookup")
@@ -215,14 +216,13 @@ def test_a_stack_that_is_not_there_or_empty_is_created(stacks: object) -> None:
 
 def test_a_stack_that_is_there_has_its_parameters_and_its_template() -> None:
     parameters = [{"ParameterKey": "Cidr", "ParameterValue": "10.1.0.0/16"}]
-    found = deployed(
-        STACK,
-        session=session(
-            describe_stacks={"Stacks": [{**FOUND, "Parameters": parameters}]},
-            get_template={"TemplateBody": {"Resources": {}}},
-        ),
+    asks = session(
+        describe_stacks={"Stacks": [{**FOUND, "Parameters": parameters}]},
+        get_template={"TemplateBody": {"Resources": {}}},
     )
+    found = deployed(STACK, session=asks)
 
+    assert cast("Played", asks).regions == ["us-east-1"]
     assert found is not None
     assert (found.parameters, found.template) == ({"Cidr": "10.1.0.0/16"}, {"Resources": {}})
     assert not found.is_protected
