@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from provisioner.hyperpod.changes import Changes, changes
+from provisioner.hyperpod.claim import LeftGroups
 from provisioner.hyperpod.cluster_request import Aim
 
 AMI, OTHER_AMI = "ami-0123456789abcdef0", "ami-0fedcba9876543210"
@@ -143,3 +144,70 @@ def test_a_call_keeps_its_key_whatever_is_there_already() -> None:
     (after,) = changes(aim, cluster(group("a", DesiredImageId=AMI)), {}).software
     assert before[0] == after[0]
     assert (bool(before[1].groups), bool(after[1].groups)) == (True, False)
+
+
+A, OTHER = group("a", ImageId=AMI), group("a", ImageId=OTHER_AMI)
+PINNED, OLDER = (group("a", ImageReleaseVersion=f"{number}.0.0") for number in (2, 1))
+THIRD = {"CurrentImageId": "ami-1", "DesiredImageId": "ami-1"}
+
+
+@pytest.mark.parametrize(
+    ("case", "old", "new", "shown", "left", "latest", "needed"),
+    [
+        ("left with an old release", PINNED, PINNED, {}, {}, False, True),
+        ("left with an old AMI", A, A, THIRD, THIRD, False, True),
+        ("left, and given a third one by hand", PINNED, PINNED, THIRD, {}, False, False),
+        ("left, and given a third AMI by hand", A, A, THIRD, {}, False, False),
+        ("that, and another one is asked for", OLDER, PINNED, THIRD, {}, False, True),
+        ("that, and the latest is asked for", group("a"), group("a"), THIRD, {}, True, True),
+        ("not there", group("a"), A, None, None, False, False),
+    ],
+)
+def test_what_an_update_still_gives(
+    case: str,
+    old: dict[str, Any],
+    new: dict[str, Any],
+    shown: dict[str, Any] | None,
+    left: dict[str, Any] | None,
+    *,
+    latest: bool,
+    needed: bool,
+) -> None:
+    aim = Aim(wanted=cluster(new), former=cluster(old), latest_software=latest)
+    assert bool(inputs(changes(aim, *there(shown, left)))) is needed, case
+
+
+@pytest.mark.parametrize(
+    ("case", "failed", "before", "shown", "left", "latest", "needed"),
+    [
+        ("it came true", OTHER, A, {"DesiredImageId": OTHER_AMI}, None, False, True),
+        ("it did not come true", OTHER, A, THIRD, None, False, False),
+        ("HyperPod's own took the place", group("a"), A, THIRD, None, False, True),
+        ("that was left so before", group("a"), A, THIRD, THIRD, False, False),
+        ("a release was only left out", group("a"), PINNED, THIRD, None, False, False),
+        ("the latest took its place", group("a"), PINNED, THIRD, None, True, True),
+    ],
+)
+def test_what_a_rollback_gives_back(
+    case: str,
+    failed: dict[str, Any],
+    before: dict[str, Any],
+    shown: dict[str, Any],
+    left: dict[str, Any] | None,
+    *,
+    latest: bool,
+    needed: bool,
+) -> None:
+    aim = Aim(
+        wanted=cluster(before), former=cluster(failed), rolls_back=True, latest_software=latest
+    )
+    assert bool(inputs(changes(aim, *there(shown, left)))) is needed, case
+
+
+def there(
+    shown: dict[str, Any] | None, left: dict[str, Any] | None
+) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return a cluster whose group has what it shows, and its tags: it was left as it was then."""
+    groups = [] if shown is None else [{**group("a"), "TargetCount": 1, **shown}]
+    noted = {} if left is None else LeftGroups.with_counts({}, images={"a": left}).tag
+    return cluster(*groups), noted
