@@ -1,4 +1,9 @@
-"""Compares a described cluster with a CreateCluster input.
+"""Compares a described cluster with a CreateCluster input, and says which AMIs are to change.
+
+One call of UpdateClusterSoftware takes one ImageId and one DeploymentConfig for the groups it
+names, so groups are put together by these two. A group's rolling policy is the one of its
+ScheduledUpdateConfig: what the user allowed for updates on a schedule holds for one that is asked
+for.
 
 Answers and requests differ in shape: answers show the present state and the wanted one side by
 side, statuses, and values that HyperPod fills in; a request has none of these.
