@@ -208,14 +208,16 @@ class Executor:
         if isinstance(noted, Progress):
             return noted
         log.info("updating", cluster=self.api.name, call=key)
+        answered = True
         try:
             call()
         except AWS_ERRORS as error:
             if not self._may_be_made(before, key, error):
                 raise self._refused("update", error, found) from error
             log.info("not known to be made", cluster=self.api.name, cause=str(error))
-            return NOT_YET
-        made = before.after_call(key, now=now(), unsure=unsure)
+            answered = False
+        # Of an unanswered call, too: the note before it may have taken long.
+        made = before.after_call(key, now=now(), answered=answered, unsure=unsure)
         self._mark(noted, made.note)
         self.written = made
         return NOT_YET

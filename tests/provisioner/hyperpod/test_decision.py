@@ -138,6 +138,21 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
         ),
         Done,
     ),
+    "an accounting database is called for, and nothing else is waited for": (
+        replace(ACCOUNTS, wanted=replace(ACCOUNTS.wanted, wait_for="in_service")),
+        replace(under(SLURM, UPDATED), arrivals=Arrivals()),
+        Wait,
+    ),
+    "an accounting database is called for, and HyperPod looks at it for too long": (
+        replace(ACCOUNTS, sent_at=LATE.started_at),
+        replace(under(SLURM, UPDATED), arrivals=Arrivals()),
+        Done,
+    ),
+    "an accounting database of before fails": (
+        UPDATE,
+        replace(found("InService", UPDATED, count=2), arrivals=Arrivals(failures=[NO_DATABASE])),
+        Wait,
+    ),
     "another stack's cluster": (UPDATE, found("InService", stack_id=OTHER_STACK_ID), Refuse),
     "nobody's cluster": (UPDATE, replace(found("InService"), tags={}), Refuse),
     "an update begins after a request that began later": (

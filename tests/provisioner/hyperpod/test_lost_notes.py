@@ -7,8 +7,9 @@ import pytest
 
 from emulator.hyperpod import Faults
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.hyperpod.claim import LEFT_TAG, Claim
+from provisioner.hyperpod.claim import CALL_TAG, LEFT_TAG, Claim, visible_claim
 from tests.support.provisioner.cloudformation import Time
+from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.hyperpod_stack import (
     ONE,
     HyperPodStack,
@@ -79,6 +80,52 @@ def test_a_note_of_a_call_that_was_not_made_is_taken_back_or_the_request_fails(
     wanted = {**properties(group("workers", 2)), "SoftwareUpdate": "2026-11"}
     with pytest.raises(ProvisioningError, match=r"refused to (update|tag)"):
         stack.update(wanted if operation == "UpdateCluster" else WISH)
+
+
+def test_a_call_that_is_noted_late_is_young_when_it_is_made(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time
+) -> None:
+    throttled, called = [throttling()] * 4, list[float]()
+
+    def before(operation: str, request: Mapping[str, Any]) -> None:
+        if CALL_TAG in {tag["Key"] for tag in request.get("Tags", ())} and throttled:
+            raise throttled.pop()
+        if operation == SOFTWARE:
+            called.append(time.now)
+            raise conflict()
+
+    sagemaker.before = before
+    stack.cloudformation.status = "UPDATE_IN_PROGRESS"
+    stack.begin("Update", WISH, ONE)
+    noted = visible_claim(tags_of_cluster(sagemaker))
+    assert noted is not None and not noted.answered
+    assert [noted.called_at] == called
+
+
+def refusal() -> Exception:
+    return client_error("ValidationException", "Op", "The group is not there")
+
+
+def test_a_refused_call_may_be_one_that_was_made(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker
+) -> None:
+    """A poll cannot know of another's call; a rollback's may have been made before it began."""
+    both = {**properties(group("workers", 2)), "SoftwareUpdate": "2026-11"}
+    sagemaker.before = once(SOFTWARE, refusal)
+    assert stack.update(both).complete
+    assert sagemaker.writes == ["UpdateCluster", SOFTWARE]
+    sagemaker.before = once("UpdateCluster", refusal)
+    assert stack.roll_back_update(both, ONE).complete
+    assert sagemaker.writes.count("UpdateCluster") == 2
+
+
+def test_a_call_that_is_refused_again_was_not_made(
+    stack: HyperPodStack, sagemaker: TroubledSageMaker
+) -> None:
+    both = {**properties(group("workers", 2)), "SoftwareUpdate": "2026-11"}
+    sagemaker.refuse(SOFTWARE, refusal())
+    with pytest.raises(ProvisioningError, match="The group is not there"):
+        stack.update(both)
 
 
 def test_the_answer_carries_the_call(stack: HyperPodStack) -> None:
