@@ -26,9 +26,11 @@ from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cdk.synthesis.function_code import function_code
 from hyperpod_cdk.synthesis.logs import OWNED_BY_AWS, LogGroups
 from hyperpod_cdk.synthesis.reasons import (
+    acknowledge,
     acknowledge_inline_policies,
     skip_checkov,
     statement,
+    wildcard_nag_id,
 )
 
 ANY_NETWORK_INTERFACE = (
@@ -71,7 +73,6 @@ def manage_network_interfaces(scope: Construct) -> iam.PolicyStatement:
             "ec2:UnassignPrivateIpAddresses",
         ],
         resources=["*"],
-        wildcard=ANY_NETWORK_INTERFACE,
     )
 
 
@@ -239,6 +240,8 @@ class Provisioner(Construct):
         https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html
         """
         policy = self.grant(self, "NetworkInterfaces", statements=[manage_network_interfaces(self)])
+        # Not by the statement: that would accept it of the whole provisioner.
+        acknowledge(policy, {wildcard_nag_id(self, "*"): ANY_NETWORK_INTERFACE})
         skip_checkov(
             policy,
             resource_type="AWS::IAM::Policy",
