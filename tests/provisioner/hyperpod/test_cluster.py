@@ -55,6 +55,13 @@ def test_cluster_carries_the_users_tags_and_the_owners(
     }
 
 
+def test_that_it_worked_is_noted_once(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+    stack.create(ONE)
+    stack.update(properties(group("workers", 2)))
+    written = [asked["Tags"] for name, asked in sagemaker.calls if name == "AddTags"]
+    assert written.count([{"Key": CREATION_TAG, "Value": SUCCEEDED}]) == 1
+
+
 def test_nodes_left_in_kubernetes_go_when_the_cluster_is_gone(
     stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
