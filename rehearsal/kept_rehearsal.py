@@ -113,7 +113,7 @@ def main() -> int:
         print(error, file=sys.stderr)
         return REFUSED
     if arguments.name == NONE:
-        print("Nothing fails any more.")
+        print("The fault is cleared.")
     else:
         print(f"{arguments.name}: group {arguments.group}, until FAULT={NONE}")
     return 0

@@ -38,7 +38,7 @@ NODE_GROUP_DEGRADED = "node-group-degraded"
 _STATUS = "hyperpod-ops status --cluster {cluster} --region {region}"
 KINDS: Mapping[str, Kind] = {
     NODES_FAIL: Kind(
-        when="nodes of a group, the group, or something of the cluster fail, by an Error event",
+        when="HyperPod sends an Error event about nodes, a group or the cluster",
         subject="{group} fails: {cause}",
         next_step=None,
     ),
@@ -49,7 +49,7 @@ KINDS: Mapping[str, Kind] = {
         look=_STATUS,
     ),
     CHANGE_UNDONE: Kind(
-        when="HyperPod rolls a change of the cluster back",
+        when="HyperPod rolls back a change to the cluster",
         subject="a change is rolled back: {cause}",
         next_step=None,
         look=_STATUS,
@@ -62,34 +62,37 @@ KINDS: Mapping[str, Kind] = {
         look=_STATUS,
     ),
     STILL_FAULTY: Kind(
-        when="a node was reported faulty, is still there, and nothing says that it is healthy",
+        when="a faulty node was neither replaced nor reported as healthy",
         subject="node {instance} stays faulty",
         next_step="Replace it with the command below, or ask AWS Support why HyperPod does not.",
         look="hyperpod-ops replace {instance} --cluster {cluster} --region {region}",
     ),
     NODES_LOST: Kind(
-        when="nodes are not ready for work any more, though no group is scaling",
-        subject="nodes are not ready any more",
-        next_step="Look which nodes are not ready. HyperPod replaces those that it finds faulty.",
+        when="nodes are no longer ready, although no group is scaling",
+        subject="nodes are no longer ready",
+        next_step="Check which nodes are not ready. HyperPod replaces nodes that it finds faulty.",
         look=_STATUS,
     ),
     NODES_MISSING: Kind(
-        when="a group lacks nodes for long, and no message of its failure was sent",
+        when=(
+            "a group has too few nodes for longer than patience_minutes, and no message about "
+            "the cause was sent"
+        ),
         subject="{group} lacks nodes",
-        next_step="Look at what the group waits for. If it is capacity, wait, use another "
-        "Availability Zone, or reserve it with a training plan.",
+        next_step="Find out why nodes are missing. For lack of capacity, wait, use another "
+        "Availability Zone, or reserve capacity with a training plan.",
         look=_STATUS,
     ),
     PLAN_ENDS: Kind(
         when="the training plan of a group ends within a day",
         subject="the training plan of {group} ends soon",
-        next_step="Save what jobs need, and give the group another plan or none: its nodes go when "
-        "the plan ends.",
+        next_step="Save the data of jobs, and set another training plan or none: the nodes are "
+        "terminated when the plan ends.",
         look=_STATUS,
     ),
     NODE_GROUP_DEGRADED: Kind(
-        when="an EKS node group that is to have nodes is DEGRADED, once for each cause, and "
-        "again once a day if that lasts",
+        when="an EKS node group with desired_size above 0 is DEGRADED; once for each cause, "
+        "then once a day",
         subject="EKS node {group} is degraded: {cause}",
         next_step=None,
         look=_STATUS,

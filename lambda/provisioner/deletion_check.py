@@ -212,11 +212,11 @@ def refuse_losses(
     log.info("users would lose", cluster=name, objects=[str(item) for item in found])
     if found:
         raise ProvisioningError(
-            f"The stack {stack} was not deleted, nor was anything in it: users would lose objects "
-            f"or running jobs in the EKS cluster {name}",
+            f"The stack {stack} was not deleted, and nothing in it: users would lose objects or "
+            f"running jobs in the EKS cluster {name}",
             detail=named(found),
-            next_step="Move or end them, or consent to losing them: "
-            f"{consent}; then delete the stack again.",
+            next_step=f"Move or delete them, or consent to losing them: {consent}; then delete "
+            "the stack again.",
         )
 
 

@@ -53,7 +53,7 @@ def _files(name: str, value: object) -> dict[str, str]:
     found = json_object(name, value)
     if not all(isinstance(content, str) for content in found.values()):
         raise ProvisioningError(
-            f"The property {name} must be a JSON object of texts",
+            f"The property {name} must be a JSON object of strings",
             next_step="Pass the text of each file that is not in the zip, by its path.",
         )
     return found

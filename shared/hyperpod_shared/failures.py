@@ -65,9 +65,9 @@ ACCOUNTING = Cause(
 EDITED = Cause(
     "slurm.conf",
     DRIFT,
-    "Partitions in slurm.conf were edited on the controller, and the strategy managed stops at "
-    "that. Set cluster.slurm.strategy to merge, which keeps the edits, or for one deployment to "
-    "overwrite, which undoes them; then deploy again.",
+    "Partitions in slurm.conf were edited on the controller, which the strategy managed does "
+    "not allow. Set cluster.slurm.strategy to merge to keep the edits, or for one deployment to "
+    "overwrite to undo them; then deploy again.",
 )
 # The first that fits counts, so specific causes come before general ones.
 CAUSES = (
@@ -75,16 +75,16 @@ CAUSES = (
     Cause(
         "provisioning_parameters.json",
         r"provisioning_parameters\.json",
-        "Remove that file from the folder of the lifecycle scripts: with it there, HyperPod takes "
-        "no SlurmConfig of instance groups.",
+        "Remove that file from the folder of the lifecycle scripts: with it, HyperPod rejects "
+        "SlurmConfig in instance groups.",
     ),
     ACCOUNTING,
     LIFECYCLE_SCRIPT,
     Cause(
         "deep health check",
         r"deep.?health.?check",
-        "Look for the failed check in CloudWatch log group {log_group}; HyperPod replaces faulty "
-        "hardware itself, so wait, or leave deep_health_checks out to go without.",
+        "Look for the failed check in CloudWatch log group {log_group}; HyperPod replaces "
+        "faulty hardware itself, so wait; to deploy without the checks, omit deep_health_checks.",
     ),
     Cause(
         "IP addresses",
@@ -107,8 +107,8 @@ CAUSES = (
     Cause(
         "training plan",
         r"training.?plan|reserved.?capacity",
-        "Check that the training plan is active, has instances left and is for the zone of the "
-        "group's subnet.",
+        "Check that the training plan is active, has available instances and is in the zone of "
+        "the group's subnet.",
     ),
     Cause(
         "capacity",
@@ -121,7 +121,7 @@ CAUSES = (
         "access entry",
         r"access.?entr|authentication mode",
         "Check that the EKS authentication mode is API, and delete an access entry of the "
-        "execution role that an earlier cluster left: aws eks delete-access-entry.",
+        "execution role of an earlier cluster: aws eks delete-access-entry.",
     ),
     Cause(
         "execution role",
@@ -132,13 +132,14 @@ CAUSES = (
     Cause(
         "encryption key",
         r"\bKMS\b|CreateGrant",
-        "Check that the key is enabled, in this region, and that its policy lets HyperPod use it.",
+        "Check that the key is enabled, in this region, and that its policy allows HyperPod to "
+        "use it.",
     ),
     Cause(
         "EFA",
         r"\bEFA\b|security group.{0,80}(itself|self)",
-        "Let the nodes' security group send and receive all traffic to and from itself, and keep "
-        "them in one zone.",
+        "Allow all traffic from and to itself in the nodes' security group, and keep the nodes "
+        "in one zone.",
     ),
     Cause(
         "machine image",
@@ -149,7 +150,7 @@ CAUSES = (
     Cause(
         "permission",
         _NOT_ALLOWED,
-        "Allow what the message names, then deploy again.",
+        "Allow the action that the message names, then deploy again.",
     ),
 )
 UNKNOWN = Cause(

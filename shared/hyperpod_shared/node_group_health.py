@@ -40,8 +40,9 @@ CAUSES = (
     NodeGroupCause(
         "eviction",
         r"PodEvictionFailure",
-        "A pod stays on a node that is to go: see by `kubectl get pdb -A` which "
-        "PodDisruptionBudget keeps it, end or move that pod, then deploy again.",
+        "A pod cannot be evicted from a node that is being removed: find its "
+        "PodDisruptionBudget with `kubectl get pdb -A`, delete or move the pod, then deploy "
+        "again.",
     ),
     NodeGroupCause(
         "reservation",
@@ -58,49 +59,49 @@ CAUSES = (
     NodeGroupCause(
         "Spot",
         r"UnfulfillableCapacity|no Spot capacity|MaxSpotInstanceCountExceeded",
-        "Name more types in instance_types, let the group be in more zones, or take capacity: "
-        "OnDemand.",
-        once_there="Wait: a node joins when EC2 has one. Or list a group of another name, with "
-        "more instance_types, more zones or capacity: OnDemand, and remove this one later.",
+        "Add types to instance_types, use more zones, or set capacity: OnDemand.",
+        once_there="Wait until EC2 has capacity. Or add a group with another name and more "
+        "instance_types, more zones or capacity: OnDemand, and remove this one later.",
     ),
     NodeGroupCause(
         "capacity",
         r"Insufficient\w*Capacity|sufficient \S+ capacity",
-        "Wait and deploy again, set availability_zone_id to another zone, or reserve capacity and "
-        "name it in capacity_reservation_id.",
-        once_there="Wait: nodes join when EC2 has capacity. Or list a group of another name in "
-        "another zone, or reserve capacity in this zone and name it in capacity_reservation_id.",
+        "Wait and deploy again, set availability_zone_id to another zone, or reserve capacity "
+        "and set capacity_reservation_id.",
+        once_there="Wait until EC2 has capacity. Or add a group with another name in another "
+        "zone, or reserve capacity in this zone and set capacity_reservation_id.",
     ),
     NodeGroupCause(
         "quota",
         r"VcpuLimitExceeded|LimitExceeded|quota|already running",
-        "Request the quota of vCPUs that `make preflight` names.",
+        "Request a higher vCPU quota; `make preflight` shows which one.",
     ),
     NodeGroupCause(
         "zone",
         r"not supported in your requested Availability Zone",
-        "Set availability_zone_id to a zone that has the type; `make preflight` names them.",
-        once_there="List a group of another name in a zone that has the type; `make preflight` "
-        "names them.",
+        "Set availability_zone_id to a zone that offers the type; `make preflight` lists them.",
+        once_there="Add a group with another name in a zone that offers the type; `make "
+        "preflight` lists them.",
     ),
     NodeGroupCause(
         "addresses",
         r"InsufficientFreeAddresses|free addresses",
         "Give the nodes a larger HyperPod subnet.",
-        once_there="Free addresses of the subnet, or list a group of another name in another "
+        once_there="Free addresses in the subnet, or add a group with another name in another "
         "HyperPod subnet.",
     ),
     NodeGroupCause(
         "key",
         r"Client\.InternalError|Client error on launch|\bKMS\b",
-        "Let the service-linked role AWSServiceRoleForAutoScaling use the KMS key of the volumes, "
-        "by the key's policy.",
+        "In the policy of the volumes' KMS key, allow the service-linked role "
+        "AWSServiceRoleForAutoScaling to use it.",
     ),
     NodeGroupCause(
         "join",
         _CONSEQUENCE,
-        "The instances run and do not join: see that their subnet has a way to AWS's APIs and to "
-        "the cluster's endpoint, and read `aws ec2 get-console-output --instance-id <instance>`.",
+        "The instances run but do not join: check that their subnet has a route to AWS's APIs "
+        "and the cluster's endpoint, and read `aws ec2 get-console-output --instance-id "
+        "<instance>`.",
     ),
 )
 _OTHER = "Fix the cause that the message names, then deploy again."

@@ -119,14 +119,15 @@ def test_the_oldest_of_the_prices_that_are_used_is_known() -> None:
         (
             group(instance_type=None, instance_types=["ml.g5.2xlarge", "ml.g5.12xlarge"]),
             Decimal("7.09"),
-            "as ml.g5.12xlarge, the dearest type; an estimate: the price of SageMaker Studio",
+            "as ml.g5.12xlarge, the most expensive type; an estimate: the price of SageMaker "
+            "Studio",
         ),
         (
             in_virginia(
                 group(instance_type=None, instance_types=["ml.p4d.24xlarge", "ml.p5.48xlarge"])
             ),
             Decimal("66.048"),
-            "as ml.p5.48xlarge, the dearest type",
+            "as ml.p5.48xlarge, the most expensive type",
         ),
     ],
 )

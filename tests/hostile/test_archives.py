@@ -228,7 +228,7 @@ def zip_of(info: zipfile.ZipInfo, *, encrypted: bool = False) -> bytes:
 
 ZIPS: Mapping[str, tuple[Callable[[], bytes], str]] = {
     "garbage": (lambda: b"no zip", "s3://b/k.zip is not a zip archive"),
-    "no chart": (lambda: zipped({"a": b""}), "s3://b/k.zip holds no Chart.yaml at its top"),
+    "no chart": (lambda: zipped({"a": b""}), "s3://b/k.zip has no Chart.yaml at its top level"),
     **{
         path: (partial(zipped, {path: b"x"}), OUTSIDE)
         for path in ("../evil", "a/../../evil", "/etc/evil", "..\\evil", "C:/evil", "a\\..\\evil")
@@ -281,7 +281,7 @@ def test_a_chart_that_is_not_the_templates_is_refused(name: str, tmp_path: Path)
     with pytest.raises(ProvisioningError) as refused:
         fetched(tmp_path, content, suffix=suffix, digest=DIGESTS[suffix])
     line, asset = str(refused.value), f"s3://b/k.{suffix}"
-    assert f"{asset} is not what the template was made with, and is not used: " in line
+    assert f"{asset} has other content than the template expects, and is not used: " in line
     assert f"the template names {DIGESTS[suffix]}. " in line
     assert f"`aws s3 rm {asset}`, then deploy again" in line
     assert line.isprintable()

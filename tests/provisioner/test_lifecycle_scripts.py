@@ -183,7 +183,7 @@ def test_failed_create_can_be_deleted(stack: Framework, s3: FakeS3) -> None:
         ({"Keys": '{"a": 1}'}, "Keys must be a JSON list"),
         ({"Keys": "[1]"}, "Keys must be a JSON list"),
         ({"Files": "[]"}, "Files must be a JSON object"),
-        ({"Files": '{"deployment.env": 1}'}, "Files must be a JSON object of texts"),
+        ({"Files": '{"deployment.env": 1}'}, "Files must be a JSON object of strings"),
         ({"SourceKey": "absent.zip"}, r"s3://assets/absent\.zip does not exist"),
     ],
 )
@@ -208,8 +208,8 @@ def test_an_asset_that_holds_something_else_is_refused(stack: Framework, s3: Fak
         with pytest.raises(ProvisioningError) as refused:
             stack.update(wanted | {"Files": json.dumps({"deployment.env": "A=1\n"})})
         assert str(refused.value).startswith(
-            "The asset s3://assets/one.zip is not what the template was made with, and is not "
-            "used: the content has the digest sha256:"
+            "The asset s3://assets/one.zip has other content than the template expects, and is "
+            "not used: the content has the digest sha256:"
         )
         assert f"the template names {DIGEST}. Find out who wrote it" in str(refused.value)
         assert "delete it with `aws s3 rm s3://assets/one.zip`, then deploy" in str(refused.value)

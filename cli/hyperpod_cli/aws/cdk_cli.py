@@ -147,8 +147,9 @@ def synthesized(config: Path, *, templates: Path | None = None) -> Iterator[Path
         return
     if not _APP.is_file():
         raise OpsError(
-            "app.py: is not in this folder, to synthesize with; run it in the folder of the "
-            "project, or, to draw, name with --templates the folder that `cdk synth` wrote"
+            "app.py: is not in this folder, so nothing can be synthesized; run the command in "
+            "the project's folder, or to draw, set --templates to the folder that `cdk synth` "
+            "wrote"
         )
     with tempfile.TemporaryDirectory() as folder:
         program = (

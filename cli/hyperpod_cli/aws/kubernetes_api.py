@@ -102,17 +102,16 @@ def one_line_errors(client: ApiClient) -> Iterator[None]:
         host = client.configuration.host
         if isinstance(error, SSLError):
             raise OpsError(
-                f"Kubernetes API: the certificate of {host} is not of the EKS cluster ({error}); a "
-                "proxy that inspects TLS puts its own there: exempt that host, or name it in "
-                "NO_PROXY"
+                f"Kubernetes API: the certificate of {host} is not of the EKS cluster ({error}); "
+                "a proxy that inspects TLS replaces it: exempt that host, or add it to NO_PROXY"
             ) from None
         if isinstance(error, (ProtocolError, ReadTimeoutError)):
             raise TransientError(
                 f"Kubernetes API: {host} did not answer ({error}); run it again in a minute"
             ) from None
         raise OpsError(
-            f"Kubernetes API: {host} cannot be reached ({error}); a private endpoint is reached "
-            "from the VPC alone, and eks.public_access_cidrs names who reaches a public one"
+            f"Kubernetes API: {host} cannot be reached ({error}); a private endpoint can be "
+            "reached only from the VPC, and a public one only from eks.public_access_cidrs"
         ) from None
     except ApiException as error:
         _refuse(error)
@@ -122,8 +121,9 @@ def _refuse(error: ApiException) -> NoReturn:
     if error.status in _DENIED:
         raise OpsError(
             f"Kubernetes API: {error.status} {error.reason}; list your role under eks.admins and "
-            "deploy, or associate AmazonEKSAdminViewPolicy with it, which reads everything; "
-            "AmazonEKSViewPolicy (eks.viewers) has no nodes. The commands are in docs/verify.md"
+            "deploy, or associate AmazonEKSAdminViewPolicy with it, which allows reading "
+            "everything; AmazonEKSViewPolicy (eks.viewers) does not include nodes. The commands "
+            "are in docs/verify.md"
         ) from None
     if error.status == HTTPStatus.TOO_MANY_REQUESTS or error.status >= _FAULT:
         raise TransientError(

@@ -101,8 +101,8 @@ def aws_session(*, region: str | None = None, config: Config | None = None) -> A
     found = region or known_region(config)
     if found is None:
         raise OpsError(
-            "region: is neither given nor in the configuration or the environment; give --region, "
-            "or set AWS_REGION"
+            "region: is neither set with --region nor in the configuration or the environment; "
+            "give --region, or set AWS_REGION"
         )
     return AwsSession(region=found)
 

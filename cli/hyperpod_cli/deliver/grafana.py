@@ -48,7 +48,8 @@ def files(config: Config) -> dict[str, str]:
     made = dashboards(seen)
     if not made:
         raise OpsError(
-            f"{config.name}: has nothing to show; with Slurm, dashboards are of file systems alone"
+            f"{config.name}: has no dashboards; with Slurm, there are only dashboards of file "
+            "systems"
         )
     rendered = {f"{name}.json": f"{json.dumps(each, indent=1)}\n" for name, each in made.items()}
     # Without Kubernetes, nothing sends metrics to a Prometheus.
@@ -75,7 +76,7 @@ def host_of(url: str) -> str:
     if not host or parts.scheme not in schemes:
         raise OpsError(
             f"--grafana: {url!r} must be an https:// address, or http://localhost:PORT of "
-            "kubectl port-forward; the token is sent there"
+            "kubectl port-forward; the token is sent to this address"
         )
     if _MANAGED.fullmatch(host) is None and not os.environ.get(TOKEN):
         raise OpsError(
@@ -170,8 +171,8 @@ def managed_token(client: AwsClient, workspace: str, *, role: str = "EDITOR") ->
         account = client.create_workspace_service_account(name=_ACCOUNT, grafanaRole=role, **named)
     except client.exceptions.ConflictException:
         raise OpsError(
-            f"--grafana: {workspace} has a service account {_ACCOUNT} of another push, or of one "
-            "that was interrupted; wait for that, or delete the account in the workspace"
+            f"--grafana: {workspace} has a service account {_ACCOUNT} from another run, or an "
+            "interrupted one; wait until that run ends, or delete the account in the workspace"
         ) from None
     except (BotoCoreError, ClientError) as error:
         raise _refused(workspace, error) from None

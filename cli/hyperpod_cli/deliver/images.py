@@ -254,8 +254,9 @@ def mirror(images: Sequence[Image], *, report: Callable[[str], None]) -> None:
             report(f"is there: {image.mirror}")
         else:
             raise FailedError(
-                f"{image.mirror} is there with the digest {there}, which {image.original} does not "
-                "have any more: its tags are immutable, so keep it, or delete it and run this again"
+                f"{image.mirror} exists with the digest {there}, which {image.original} does not "
+                "have any more: its tags are immutable, so keep it, or delete it and run this "
+                "again"
             )
 
 
@@ -269,8 +270,8 @@ def _crane(*arguments: str, password: str | None = None) -> str:
     crane = shutil.which(_CRANE)
     if crane is None:
         raise FailedError(
-            "crane is not on PATH: install it (https://github.com/google/go-containerregistry), or "
-            "run the commands of `make images MIRROR=1 DRY=1` where it is"
+            "crane is not on PATH: install it (https://github.com/google/go-containerregistry), "
+            "or run the commands of `make images MIRROR=1 DRY=1` on a machine that has it"
         )
     done = subprocess.run(  # noqa: S603 - an argument list, no shell
         [crane, *arguments], input=password, capture_output=True, text=True, check=False

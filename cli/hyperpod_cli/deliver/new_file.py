@@ -30,7 +30,7 @@ def refused(document: Mapping[str, Any]) -> Iterator[Finding]:
 def refuse_existing(path: Path, *, option: str) -> None:
     """Refuse a file that exists; the option is what names another one on the command line."""
     if path.exists():
-        raise OpsError(f"{path}: exists, and stays as it is; write another one with {option}")
+        raise OpsError(f"{path}: exists and is not overwritten; write another file with {option}")
 
 
 def write_new(text: str, *, path: Path, option: str) -> Config:

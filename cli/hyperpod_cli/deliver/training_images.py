@@ -63,9 +63,9 @@ class TrainingImages:
             uri = self.uri(image)
             if uri is None:
                 raise FailedError(
-                    f"{self.repository}:{image.tag} was built, and is not there; look at "
-                    f"`aws ecr list-images --repository-name {self.repository.partition('/')[2]} "
-                    f"--region {self.session.region}`"
+                    f"{self.repository}:{image.tag} was built, but is not in the repository; "
+                    "check `aws ecr list-images --repository-name "
+                    f"{self.repository.partition('/')[2]} --region {self.session.region}`"
                 )
             yield f"{image.tag}: image: {uri}"
 
@@ -75,9 +75,9 @@ class TrainingImages:
         if not tags.issuperset(image.tag for image in self.images):
             deploy = make_command("deploy", self.path)
             raise OpsError(
-                "images/training: has changed since it was deployed, and CodeBuild builds what is "
-                f"deployed; run `{deploy} ONLY={stack_name(self.config, 'workloads')}` first, or "
-                "build here with DOCKER=1"
+                "images/training: has changed since it was deployed, and CodeBuild builds the "
+                f"deployed version; run `{deploy} ONLY={stack_name(self.config, 'workloads')}` "
+                "first, or build here with DOCKER=1"
             )
 
 

@@ -44,8 +44,8 @@ def run(given: Given) -> None:
         if value != getattr(Given, option):
             flag = f"{'--no' if value is False else '-'}-{option.replace('_', '-')}"
             raise OpsError(
-                f"{flag}: means nothing with Slurm, where train prints a job for you to submit; "
-                "leave it out"
+                f"{flag}: has no effect with Slurm, where train prints a job for you to submit; "
+                "omit it"
             )
     configured = load_config(given.config)
     text = _text(given)

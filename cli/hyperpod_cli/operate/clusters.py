@@ -261,8 +261,8 @@ def require_cluster(config: Config, *, file: Path) -> None:
     """Refuse a configuration without a HyperPod cluster."""
     if not config.cluster.exists:
         raise NoClusterError(
-            f"{file}: cluster: is null, and this is about a HyperPod cluster; name one with "
-            "--cluster, or look at the nodes with `kubectl get nodes` (`hyperpod-ops kubeconfig`)"
+            f"{file}: cluster: is null, and this command needs a HyperPod cluster; set "
+            "--cluster, or list the nodes with `kubectl get nodes` (`hyperpod-ops kubeconfig`)"
         )
 
 

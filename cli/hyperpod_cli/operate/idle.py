@@ -194,16 +194,16 @@ def run(chosen: Chosen, *, sinfo: Path | None, as_json: bool) -> None:
     has_kubernetes = "Eks" in (cluster.described.get("Orchestrator") or {})
     if has_kubernetes:
         if sinfo is not None:
-            raise OpsError("--sinfo: is for clusters with Slurm; leave it out")
+            raise OpsError("--sinfo: is for clusters with Slurm; omit it")
         name = orchestrator_of(cluster).eks_cluster_name()
         with kubernetes_api(chosen.session, eks_cluster=name) as api:
             use = device_use(api)
     else:
         if sinfo is None:
             raise OpsError(
-                f"cluster: {cluster.name!r} has Slurm, which alone knows what is idle: run "
-                f"`{SINFO}` on a login node, and give its output to `{chosen.command('idle')} "
-                "--sinfo -`"
+                f"cluster: {cluster.name!r} has Slurm, and only Slurm knows which nodes are "
+                f"idle: run `{SINFO}` on a login node, and give its output to "
+                f"`{chosen.command('idle')} --sinfo -`"
             )
         use = slurm_use(read_given(sinfo, option="--sinfo"), nodes=nodes)
     groups = idle_groups(

@@ -138,7 +138,7 @@ def progress_of(lines: Iterable[str]) -> str:
 
     A log may hold several attempts; the last one counts.
     """
-    told = "The log does not tell what the scripts do."
+    told = "The log does not show what the scripts are doing."
     for line in lines:
         told = _told(line) or told
     return told

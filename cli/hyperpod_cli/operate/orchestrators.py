@@ -108,8 +108,9 @@ class _Slurm(Orchestrator):
             if node_type(self._group(each)) == CONTROLLER:
                 raise OpsError(
                     f"node: {each} is the controller, which HyperPod does not {action.name}: "
-                    f"`hyperpod-ops reboot {each.node.id}` restarts it; if that does not mend it, "
-                    "`make destroy` and `make deploy` make the cluster again; its file systems stay"
+                    f"`hyperpod-ops reboot {each.node.id}` restarts it; if that does not help, "
+                    "`make destroy` and `make deploy` make the cluster again; its file systems "
+                    "stay"
                 )
 
     def other_ways(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> Iterator[str]:

@@ -28,7 +28,9 @@ def require_consent(question: str, *, yes: bool, declined: str = "Nothing was do
     if yes:
         return
     if not sys.stdin.isatty():
-        raise OpsError("--yes: is missing, and there is no terminal to ask on; nothing was done")
+        raise OpsError(
+            "--yes: is missing, and there is no terminal for the confirmation; nothing was changed"
+        )
     try:
         agrees = typer.confirm(question)
     except typer.Abort:

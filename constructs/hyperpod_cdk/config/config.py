@@ -74,8 +74,8 @@ class Config(Section):
     absent: ClassVar[Mapping[str, str]] = {"task_governance": "it is governance"}
 
     name: Annotated[DeploymentName, Task("name the deployment, and run a second one next to it")]
-    """Name of the deployment, with which the names of its stacks begin, such as `<name>-platform`.
-    1 to 20 lower-case letters, digits and inner hyphens."""
+    """Name of the deployment, the prefix of its stack names, such as `<name>-platform`. 1 to 20
+    lower-case letters, digits and inner hyphens."""
 
     region: Annotated[
         Region | None,
@@ -113,10 +113,9 @@ class Config(Section):
     log_retention_days: Annotated[
         int | None, OneOf(values=LOG_RETENTION_DAYS, noun="a retention of CloudWatch Logs")
     ] = None
-    """For how many days CloudWatch keeps the logs of the control plane, the VPC and the
-    provisioner, and those of containers and nodes by observability.cloudwatch; and S3 the access
-    logs of the lifecycle bucket. Default: 30 for the VPC, containers and nodes, 90 for the
-    others."""
+    """How many days CloudWatch keeps the logs of the control plane, the VPC and the provisioner,
+    and the logs of containers and nodes of observability.cloudwatch, and S3 keeps the access logs
+    of the lifecycle bucket. Default: 30 for the VPC, containers and nodes, 90 for the others."""
 
     cluster: Annotated[ClusterConfig, Field(json_schema_extra=_or_null)]
     """The HyperPod cluster; null for none, with node_groups alone."""
@@ -131,7 +130,7 @@ class Config(Section):
     """Node groups of EC2 instances that EKS manages, next to HyperPod's nodes. Default: none."""
 
     operators: Annotated[OperatorsConfig, OrchestratedBy(EKS)] = OperatorsConfig()
-    """Operators on the nodes, each by a switch. Default: none but those of helm.components."""
+    """Operators on the nodes; each can be turned on. Default: none but those of helm.components."""
 
     governance: Annotated[
         GovernanceConfig | None,
@@ -150,20 +149,20 @@ class Config(Section):
             ]
         ),
     ] = None
-    """Quotas of teams, and which of their jobs go first. Default: none."""
+    """Quotas of teams, and priorities of their jobs. Default: none."""
 
     observability: ObservabilityConfig = ObservabilityConfig()
-    """Metrics, dashboards and messages, each by a switch. Default: none."""
+    """Metrics, dashboards and messages; each can be turned on. Default: none."""
 
     node_health: Annotated[NodeHealthConfig | None, OrchestratedBy(EKS), OfHyperPod()] = None
-    """A health check of your own on each node with GPUs or Trainium. Default: none."""
+    """Your own health check on each node with GPUs or Trainium. Default: none."""
 
     workloads: Annotated[
         WorkloadsConfig | None,
         Field(examples=[{}]),
         Task("build the image that jobs run"),
     ] = None
-    """A repository for the images that jobs train in, and a build that fills it. Default: none."""
+    """A repository for training images, and a build that fills it. Default: none."""
 
     tags: Annotated[Tags, Field(examples=[{"team": "other"}]), Task("tag every resource")] = Field(
         default_factory=dict

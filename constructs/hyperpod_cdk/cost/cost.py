@@ -264,7 +264,7 @@ def _of_group(
     if charge.price is None:
         return replace(charge, note=f"{item}: {charge.note}")
     more = f"; {charge.note}" if charge.note else ""
-    return replace(charge, note=f"as {item}, the dearest type{more}")
+    return replace(charge, note=f"as {item}, the most expensive type{more}")
 
 
 def _left_out(config: Config) -> Iterator[str]:

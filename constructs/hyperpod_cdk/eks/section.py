@@ -85,20 +85,20 @@ class EditorsConfig(Section):
         Listed[EditorsNamespace], judged(_namespace_findings), Field(examples=[["team-b"]])
     ]
     """Kubernetes namespaces, which need not exist yet; * stands for any characters, as in dev-*.
-    Not those of Kubernetes and of the charts, whose service accounts an editor could use."""
+    Namespaces of Kubernetes and of the charts are not allowed, because an editor could use their
+    service accounts."""
 
     principals: Annotated[Listed[PrincipalArn], judged(_principal_findings)]
-    """ARNs of IAM roles and users that may change what is in the namespaces, secrets included, but
-    for quotas and roles."""
+    """ARNs of IAM roles and users that may change everything in the namespaces, including secrets,
+    except quotas and roles."""
 
     training_jobs: bool = True
-    """Whether they may run the jobs of the training operators too, such as a PyTorchJob, by the
-    access policy AmazonSagemakerHyperpodTrainingPolicy. Default: true."""
+    """Whether they may also run jobs of the training operators, such as a PyTorchJob, by the access
+    policy AmazonSagemakerHyperpodTrainingPolicy. Default: true."""
 
     privileged_namespaces: Annotated[Listed[EditorsNamespace], Field(examples=[["team-a"]])] = ()
-    """Consent: those of the namespaces where pods may be privileged, so that editors can become
-    root on every node. In the others, pods meet the Pod Security Standard baseline. Default:
-    none."""
+    """Consent: namespaces in which pods may be privileged, so that editors can become root on every
+    node. In the others, the Pod Security Standard baseline applies. Default: none."""
 
     def _findings(self) -> Iterator[Finding]:
         for index, name in enumerate(self.privileged_namespaces):
@@ -172,8 +172,8 @@ class EksConfig(Section):
     )
     """ARN of an EKS cluster of your own, of this account and region, instead; it cannot be changed
     later. Needs network.vpc_id and network.security_group_id, those of the cluster. version,
-    endpoint_access and public_access_cidrs then say what it has, and change nothing of it;
-    node_groups follow version: their nodes are replaced. Default: a cluster is made."""
+    endpoint_access and public_access_cidrs then describe it and do not change it; node_groups
+    follow version: their nodes are replaced. Default: a cluster is made."""
 
     set_authentication_mode: Annotated[bool, Task("deploy to an EKS cluster that exists")] = False
     """Whether to change the authentication mode of cluster_arn from CONFIG_MAP to
@@ -205,8 +205,8 @@ class EksConfig(Section):
         Field(examples=["1.35", "1.33"]),
         Task("upgrade Kubernetes"),
     ] = "1.34"
-    """Kubernetes version, in quotes. Outside 1.33 to 1.35, which the provisioner's kubectl and Helm
-    are for, there is a warning."""
+    """Kubernetes version, in quotes. Versions outside 1.33 to 1.35, which the provisioner's kubectl
+    and Helm support, cause a warning."""
 
     endpoint_access: Annotated[
         str,
@@ -214,7 +214,8 @@ class EksConfig(Section):
         Task("keep the network off the internet"),
         Task("limit who reaches the Kubernetes API"),
     ] = "public_and_private"
-    """From where the Kubernetes API server is reached: public_and_private, private or public."""
+    """From where the Kubernetes API server can be reached: public_and_private, private or
+    public."""
 
     public_access_cidrs: Annotated[
         Listed[Cidr],
@@ -223,7 +224,7 @@ class EksConfig(Section):
     ] = (ANYWHERE,)
     """IPv4 CIDR blocks that may reach the public endpoint; without effect when endpoint_access is
     private. To open a narrower list again, add 0.0.0.0/0 to it: CloudFormation refuses to take it
-    away. Default: anywhere, with IAM deciding who gets in."""
+    away. Default: anywhere; IAM controls access."""
 
     admins: Annotated[
         Listed[PrincipalArn], judged(listed_once), Task("let people use kubectl")
@@ -232,9 +233,9 @@ class EksConfig(Section):
     the provisioner."""
 
     viewers: Annotated[Listed[PrincipalArn], Task("let people use kubectl")] = ()
-    """ARNs of IAM roles and users that see what Kubernetes itself runs in every namespace: pods and
-    their logs, jobs, services, claims. They see no secrets, no nodes, and no objects of
-    CustomResourceDefinitions, such as a PyTorchJob. Default: none."""
+    """ARNs of IAM roles and users with read access to Kubernetes' own objects in every namespace:
+    pods and their logs, jobs, services, claims. They cannot read secrets, nodes or custom
+    resources, such as a PyTorchJob. Default: none."""
 
     editors: Annotated[
         Listed[EditorsConfig],

@@ -8,19 +8,19 @@ from hyperpod_cdk.schema.section import SLURM, OrchestratedBy, Section
 
 
 class EncryptionConfig(Section):
-    """A customer managed KMS key, and what it encrypts; without one, keys of AWS do."""
+    """A customer managed KMS key, and what it encrypts; without one, AWS keys are used."""
 
     create_kms_key: bool = False
     """Whether the deployment makes a KMS key, rotated every year, with a policy for what it
     encrypts. The key stays when its stack is deleted. Default: false."""
 
     kms_key_arn: KmsKeyArn | None = None
-    """ARN of a symmetric KMS key of your own in this region, instead of create_kms_key; its policy
-    is yours, and is looked at before a deployment. Default: none."""
+    """ARN of a symmetric KMS key of your own in this region, instead of create_kms_key; you manage
+    its policy, and `make preflight` checks it. Default: none."""
 
     eks_secrets: bool = True
-    """Whether the key encrypts Kubernetes secrets; eks.secrets_kms_key_arn comes first. It cannot
-    be changed once it is deployed. Default: true."""
+    """Whether the key encrypts Kubernetes secrets; eks.secrets_kms_key_arn takes precedence. It
+    cannot be changed once it is deployed. Default: true."""
 
     lifecycle_bucket: bool = True
     """Whether the key encrypts the bucket of the lifecycle scripts. Default: true."""
@@ -31,7 +31,7 @@ class EncryptionConfig(Section):
 
     node_volumes: bool = True
     """Whether the key encrypts root and second volumes of the nodes that name no key themselves;
-    needs continuous provisioning. A group that is there already keeps its keys, and must get
+    needs continuous provisioning. An existing group keeps its keys; to use the key, give the group
     another name. Default: true."""
 
     logs: bool = True

@@ -27,7 +27,7 @@ _BORROWED = 50
 """HyperPod's default, which is sent: an update that leaves it out keeps the former one."""
 LEND_AND_BORROW: Final = "LendAndBorrow"
 SHARING: Final = ("DontLend", "Lend", LEND_AND_BORROW)
-"""What a team may do with compute that stands idle, as the API calls it."""
+"""How a team shares idle compute, in the API's terms."""
 
 Amount = Annotated[int, Between(1, _MOST_AMOUNT)]
 # The API's pattern repeats a repetition: it lets longer names pass, which Kubernetes refuses, and
@@ -68,8 +68,8 @@ class QuotaConfig(Section):
     """Whole nodes. Default: none."""
 
     accelerators: Annotated[Amount | None, Api("Accelerators"), Field(examples=[4])] = None
-    """GPUs or Trainium devices, with as much of the nodes' vCPUs and memory unless these are given
-    too. Default: none."""
+    """GPUs or Trainium devices, with the same share of the nodes' vCPUs and memory, unless these
+    are also set. Default: none."""
 
     vcpus: Annotated[Amount | None, Api("VCpu"), Field(examples=[8])] = None
     """vCPUs. Default: by HyperPod, in proportion to the accelerators."""
@@ -95,7 +95,7 @@ class QuotaConfig(Section):
 
 
 class TeamConfig(Section):
-    """A team, its quota, and what it does with compute that stands idle."""
+    """A team, its quota, and how it shares idle compute."""
 
     name: Annotated[_Name, Field(examples=["research"]), _TASK]
     """Name of the team; its jobs run in the namespace hyperpod-ns-<name>."""
@@ -109,22 +109,23 @@ class TeamConfig(Section):
         ),
         _TASK,
     ]
-    """What the team has for itself, by instance type."""
+    """Compute that is reserved for the team, by instance type."""
 
     weight: Annotated[Weight, Field(examples=[50])] = 0
-    """Its part of what stands idle, in relation to other teams' weights, 0 to 100. Default: 0."""
+    """Its share of idle compute, relative to the weights of the other teams, 0 to 100. Default:
+    0."""
 
     sharing: Annotated[str, OneOf(values=SHARING, noun="a way to share")] = LEND_AND_BORROW
-    """DontLend: its quota stands idle when it does not use it. Lend: others may use it meanwhile.
-    LendAndBorrow: it also uses what others lend. Default: LendAndBorrow."""
+    """DontLend: nobody else uses its quota. Lend: other teams may use its idle quota.
+    LendAndBorrow: it also uses the idle quota of other teams. Default: LendAndBorrow."""
 
     borrow_limit_percent: Annotated[
         Annotated[int, Between(1, _MOST_BORROWED)] | None, Field(examples=[100])
     ] = None
-    """How much it may borrow, in percent of its quota, 1 to 500. Default: 50, HyperPod's."""
+    """How much it may borrow, as a percentage of its quota, 1 to 500. Default: 50, HyperPod's."""
 
     preempt_own_jobs: bool = True
-    """Whether its jobs make room for its own jobs of higher priority. Default: true."""
+    """Whether its jobs are preempted by its own jobs of higher priority. Default: true."""
 
     def _findings(self) -> Iterator[Finding]:
         if not self.quota:
@@ -163,7 +164,7 @@ class TeamConfig(Section):
 
 
 class JobPriorityConfig(Section):
-    """A priority that jobs name, which Kueue compares when they wait."""
+    """A priority class of jobs, by which Kueue orders waiting jobs."""
 
     name: Annotated[_Name, Api("Name")]
     """Name; jobs name it with -priority appended, such as training-priority."""
@@ -173,7 +174,7 @@ class JobPriorityConfig(Section):
         ApiLimits(shape_name="sagemaker.PriorityWeight", noun="a weight"),
         Api("Weight"),
     ]
-    """Weight, 0 to 100; the greater goes first."""
+    """Weight, 0 to 100; higher weights go first."""
 
 
 DEFAULT_PRIORITIES: Final = (
@@ -184,7 +185,7 @@ DEFAULT_PRIORITIES: Final = (
 
 
 class GovernanceConfig(Section):
-    """Task governance: quotas of teams, and which jobs go first."""
+    """Task governance: quotas of teams, and priorities of jobs."""
 
     teams: Listed[TeamConfig]
     """The teams that share the cluster."""
@@ -198,11 +199,11 @@ class GovernanceConfig(Section):
     in the order of helm.priority_classes."""
 
     fair_share: bool = True
-    """Whether teams get what stands idle by their weights; else the first that asks. Default:
-    true."""
+    """Whether teams share idle compute by their weights; otherwise, the first team that requests it
+    gets it. Default: true."""
 
     idle_resource_sharing: bool = True
-    """Whether compute that is in no team's quota is lent too. Default: true."""
+    """Whether compute that is in no team's quota is also lent. Default: true."""
 
     def to_request(self) -> dict[str, Any]:
         """Return a SchedulerConfig."""

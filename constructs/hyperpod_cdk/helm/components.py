@@ -48,8 +48,8 @@ class ComponentsConfig(Section):
     cluster."""
 
     deep_health_check: Annotated[bool | None, OfHyperPod(), Api("deep-health-check.enabled")] = None
-    """What deep health checks run as, and the namespace aws-hyperpod; resiliency needs it. Default:
-    true with a HyperPod cluster."""
+    """The service account of deep health checks, and the namespace aws-hyperpod; resiliency needs
+    it. Default: true with a HyperPod cluster."""
 
     job_auto_restart: Annotated[bool | None, OfHyperPod(), Api("job-auto-restart.enabled")] = None
     """Lets HyperPod restart jobs after it has replaced a node; resiliency needs it. Default: true

@@ -40,7 +40,7 @@ class PriorityClassConfig(Section):
         AfterValidator(_reserved),
         Api("name"),
     ]
-    """Name of the class, once in the list; neither system-... nor ...-priority, which belong to
+    """Name of the class, unique in the list; neither system-... nor ...-priority, which belong to
     Kubernetes and to HyperPod task governance."""
 
     value: Annotated[
@@ -52,20 +52,20 @@ class PriorityClassConfig(Section):
         ),
         Api("value"),
     ]
-    """Priority, -2147483648 to 1000000000; the greater goes first, and pods without a class have 0.
-    Kubernetes never changes it: for another value take another name."""
+    """Priority, -2147483648 to 1000000000; higher values go first, and pods without a class have 0.
+    Kubernetes does not allow changes: for another value, use another name."""
 
     preemption_policy: Annotated[
         str, OneOf(values=_PREEMPTION_POLICIES, noun="a policy"), Api("preemptionPolicy")
     ] = "PreemptLowerPriority"
-    """PreemptLowerPriority: evicts pods of lower priority where there is no room. Never: waits.
-    Kubernetes never changes it."""
+    """PreemptLowerPriority: evicts pods of lower priority if there is no capacity. Never: waits.
+    Kubernetes does not allow changes."""
 
     description: Annotated[str, Api("description")] = ""
-    """For whom the class is. Default: none."""
+    """Description of the class. Default: none."""
 
     global_default: Annotated[bool, Api("globalDefault")] = False
-    """Whether pods that name no class get this one; true for one class at most. Default: false."""
+    """Whether pods without a class get this one; true for at most one class. Default: false."""
 
 
 DEFAULT_PRIORITY_CLASSES: Final = (

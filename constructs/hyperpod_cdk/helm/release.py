@@ -32,7 +32,7 @@ class HelmRelease(Construct):
     word counts for every field that it sets, and its `crds/` are upgraded too.
 
     Deleting it uninstalls the release, and the namespaces and CustomResourceDefinitions among its
-    templates with everything in them; where users have something there, that is refused. The
+    templates and everything in them; where users have something there, that is refused. The
     definitions of `crds/` stay.
 
     Args:

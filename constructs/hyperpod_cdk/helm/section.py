@@ -75,8 +75,8 @@ class HelmConfig(Section):
     for the hardware of the instance groups."""
 
     i_know_this_breaks_resiliency: bool = False
-    """Consent to switching off components that HyperPod's resiliency needs; without it that is
-    refused."""
+    """Consent to turning off components that HyperPod's resiliency needs; without it, turning them
+    off is an error."""
 
     priority_classes: Annotated[
         Listed[PriorityClassConfig] | None,
@@ -93,7 +93,7 @@ class HelmConfig(Section):
         Task("keep the network off the internet"),
     ] = None
     """Registry, perhaps with a folder, that the images of the chart come from in place of their
-    own, with the same names; `make images` lists and mirrors them. Default: their own."""
+    own, under the same names; `make images` lists and mirrors them. Default: their own."""
 
     values: Annotated[
         dict[str, JsonValue],
@@ -120,7 +120,7 @@ class HelmConfig(Section):
         ),
     ] = 10
     """How long an update waits for the release's workloads when there are nodes, in minutes; then
-    it fails, naming them. 0: it does not wait."""
+    it fails, and names them. 0: it does not wait."""
 
     @field_validator("chart")
     @classmethod

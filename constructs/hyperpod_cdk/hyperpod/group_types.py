@@ -30,7 +30,7 @@ class GroupConfig(Section, ABC):
         ),
         Api("InstanceGroupName"),
     ]
-    """Name of the group, once in the cluster."""
+    """Name of the group, unique in the cluster."""
 
     @property
     @abstractmethod

@@ -46,7 +46,7 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
     min_instance_count: Annotated[
         InstanceCount | None, Api("MinInstanceCount"), Task("wait for all nodes, or for none")
     ] = None
-    """Fewest instances with which the group starts; with fewer after three hours HyperPod takes
+    """Fewest instances with which the group starts; with fewer after three hours, HyperPod rolls
     the group back. Needs continuous provisioning. Default: none."""
 
     capacity: Annotated[
@@ -54,7 +54,7 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
         OneOf(values=CAPACITIES, noun="a kind of capacity"),
         Task("use Spot capacity"),
     ] = None
-    """OnDemand, or Spot: cheaper, and taken away at two minutes' notice. Default: HyperPod's,
+    """OnDemand, or Spot: cheaper, and interrupted with two minutes' notice. Default: HyperPod's,
     OnDemand."""
 
     lifecycle: Annotated[
@@ -119,7 +119,7 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
         Field(examples=["all-1g.10gb"]),
         Task("divide GPUs among small jobs"),
     ] = None
-    """Layout of the partitions (MIG) that the GPU operator cuts each GPU into, such as all-1g.5gb;
+    """Layout of the partitions (MIG) that the GPU operator creates on each GPU, such as all-1g.5gb;
     nodes get it as the label nvidia.com/mig.config. Needs helm.components.gpu_operator and
     continuous provisioning. Default: none, pods get whole GPUs."""
 
@@ -257,7 +257,7 @@ class SharedEnvironmentConfig(Section):
         ApiLimits(shape_name="sagemaker.ClusterFSxLustreDeletionPolicy", noun="a deletion policy"),
         Api("FSxLustreDeletionPolicy"),
     ]
-    """Keep, or DeleteIfNotUsed: whether the file system and its files outlive the groups."""
+    """Keep, or DeleteIfNotUsed: whether the file system is kept after the groups are deleted."""
 
 
 class RestrictedInstanceGroupConfig(NodeGroupConfig, OneTypeConfig):

@@ -51,7 +51,7 @@ def _limit_findings(limits: Mapping[str, int]) -> Iterator[Finding]:
 
 
 class KeptHoursConfig(Section):
-    """Hours in which no node of a pool goes."""
+    """Hours in which no node of a pool is removed."""
 
     schedule: Annotated[
         str,
@@ -65,7 +65,7 @@ class KeptHoursConfig(Section):
     """When the hours begin, in UTC: minute, hour, day of the month, month, day of the week."""
 
     hours: Annotated[int, Between(1, _MOST_HOURS)]
-    """How many hours they are, 1 to 168."""
+    """Duration in hours, 1 to 168."""
 
     def to_request(self) -> dict[str, Any]:
         """Return the budget of a NodePool."""
@@ -84,7 +84,7 @@ class NodePoolConfig(Section):
         ),
         Api("name"),
     ]
-    """Name of the NodePool and of its HyperpodNodeClass, once in the list."""
+    """Name of the NodePool and of its HyperpodNodeClass, unique in the list."""
 
     instance_groups: Annotated[Listed[str], judged(_group_findings), Api("instanceGroups")]
     """Names of the instance groups whose nodes Karpenter adds and removes, 1 to 10, each in one
@@ -97,19 +97,19 @@ class NodePoolConfig(Section):
         Api("limits"),
         _TASK,
     ] = Field(default_factory=dict)
-    """Most of a resource that all nodes of the pool have together, such as {nvidia.com/gpu: 16};
-    memory in bytes. Without, pending pods add nodes up to the quotas of the account. Default:
+    """Maximum of a resource in all nodes of the pool together, such as {nvidia.com/gpu: 16}; memory
+    in bytes. Without limits, pending pods add nodes up to the quotas of the account. Default:
     none."""
 
     consolidate: Annotated[str, OneOf(values=tuple(_POLICIES), noun="a kind of consolidation")] = (
         "empty"
     )
-    """empty: a node goes when none but the pods of DaemonSets run on it. underutilized: also pods
-    are evicted that fit on fewer or cheaper nodes, or whose node is not as the pool has it any
-    more, training among them. Default: empty."""
+    """empty: a node is removed when only pods of DaemonSets run on it. underutilized: pods,
+    including training, are also evicted if they fit on fewer or cheaper nodes, or if their node no
+    longer matches the pool. Default: empty."""
 
     consolidate_after_minutes: Annotated[int, Between(0, _MOST_MINUTES), _TASK] = 10
-    """Minutes for which a node is empty, or underutilized, before it goes, 0 to 10080. Default:
+    """Minutes for which a node is empty or underutilized before it is removed, 0 to 10080. Default:
     10."""
 
     keep_nodes: Annotated[
@@ -117,13 +117,14 @@ class NodePoolConfig(Section):
         Field(examples=[[{"schedule": "0 8 * * 1-5", "hours": 10}]]),
         Task("keep nodes during working hours"),
     ] = ()
-    """Hours in which no node goes, so that the next pod need not wait for one. Default: none."""
+    """Hours in which no node is removed, so that the next pod does not wait for one. Default:
+    none."""
 
     weight: Annotated[int | None, Between(1, _MOST_WEIGHT), Field(examples=[50]), Api("weight")] = (
         None
     )
-    """Where pods fit several pools, the one of the greatest weight is taken first, 1 to 100.
-    Default: none, less than all others."""
+    """If pods fit several pools, the one with the highest weight is used first, 1 to 100. Default:
+    none, lower than all others."""
 
     def to_request(self) -> dict[str, Any]:
         """Return the pool as the chart `node-pools` takes it."""

@@ -33,7 +33,7 @@ class EbsVolumeConfig(Section):
     """An EBS volume of each instance."""
 
     root_volume: bool = False
-    """Whether this is the root volume, whose key alone can be chosen. Default: false, a second
+    """Whether this is the root volume, for which you can set only the key. Default: false, a second
     volume mounted at /opt/sagemaker."""
 
     volume_size_gib: Annotated[VolumeSize | None, Api("VolumeSizeInGB")] = None
@@ -166,8 +166,8 @@ class LifecycleConfig(OwnScriptsConfig):
         Api("SourceS3Uri"),
         Task("run scripts of your own on each node"),
     ] = None
-    """Bucket and prefix of scripts that are there already, in place of directory; the nodes' role
-    may then read them: s3://bucket/prefix. Default: those of the deployment."""
+    """Bucket and prefix of existing scripts, in place of directory; the nodes' role gets permission
+    to read them: s3://bucket/prefix. Default: those of the deployment."""
 
     on_create: Annotated[ScriptName | None, Api("OnCreate")] = None
     """Script under source_s3_uri that does all of a new node's setup. Default: that of the
@@ -258,7 +258,7 @@ Labels = Annotated[dict[str, str], judged(_label_findings), Field(json_schema_ex
 
 
 class TaintConfig(Section):
-    """A taint, which keeps off pods that do not tolerate it."""
+    """A taint, which repels pods that do not tolerate it."""
 
     key: Annotated[
         str,

@@ -81,7 +81,7 @@ class ClusterConfig(WaitingConfig):
         Api("ClusterName"),
         Task("name the deployment, and run a second one next to it"),
     ]
-    """Name of the HyperPod cluster, once in the account and region; cannot be changed later.
+    """Name of the HyperPod cluster, unique in the account and region; cannot be changed later.
     Default: `<name>-cluster`, from the name of the deployment."""
 
     orchestrator: Annotated[
@@ -102,9 +102,9 @@ class ClusterConfig(WaitingConfig):
 
     resource: Annotated[str, OneOf(values=RESOURCES, noun="a kind of resource")] = "custom"
     """Which resource of the template makes the cluster; cannot be changed later. custom: this
-    project's, which takes every field of the API, names the cause of a failure and reports missing
-    nodes. native: CloudFormation's own AWS::SageMaker::Cluster, which detects drift and shows each
-    changed property (hyperpod-cluster.md). Default: custom."""
+    project's, which supports every field of the API, shows the cause of a failure and reports
+    missing nodes. native: CloudFormation's own AWS::SageMaker::Cluster, which detects drift and
+    shows each changed property (hyperpod-cluster.md). Default: custom."""
 
     node_recovery: Annotated[
         str,
@@ -123,7 +123,7 @@ class ClusterConfig(WaitingConfig):
         Api("NodeProvisioningMode"),
         Task("wait for all nodes, or for none"),
     ] = "Continuous"
-    """Continuous: nodes join one by one as capacity is found, and missing ones are retried
+    """Continuous: nodes join one by one as capacity becomes available, and missing ones are retried
     indefinitely. null: all nodes or none. It cannot be changed later."""
 
     auto_scaling: Annotated[
@@ -154,14 +154,14 @@ class ClusterConfig(WaitingConfig):
 
     execution_role_arn: Annotated[RoleArn | None, Task("use a bucket or a role that exists")] = None
     """ARN of an IAM role of your own that the nodes of groups without an execution_role_arn run as;
-    sagemaker.amazonaws.com must be trusted to assume it. Nothing of it is changed; it cannot be
-    changed later. Default: a role is made."""
+    sagemaker.amazonaws.com must be trusted to assume it. The role is not changed. This key cannot
+    be changed later. Default: a role is made."""
 
     execution_role_name: Annotated[
         RoleName | None, Field(examples=["Another"]), Task("name what is made")
     ] = None
     """Name of the role that is made for the nodes; it cannot be changed later. Default: one that
-    CloudFormation draws."""
+    CloudFormation generates."""
 
     tiered_storage: Annotated[
         TieredStorageConfig | None,
@@ -181,7 +181,7 @@ class ClusterConfig(WaitingConfig):
     ] = ()
     """S3 buckets that the role of the nodes reads, such as those of training data: for lifecycle
     scripts, and for pods on the network of the host. Other pods get a role of their own by EKS Pod
-    Identity. A group with an execution_role_arn reads what that role may. Default: none."""
+    Identity. A group with an execution_role_arn reads what that role allows. Default: none."""
 
     instance_groups: Annotated[Listed[InstanceGroupConfig], Api("InstanceGroups")]
     """The groups of nodes, 1 to 100."""

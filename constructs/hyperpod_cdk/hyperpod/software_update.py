@@ -52,12 +52,12 @@ class RollingUpdateConfig(Section):
     maximum_batch_size: Annotated[
         BatchSizeConfig | None, Api("RollingUpdatePolicy.MaximumBatchSize")
     ] = None
-    """Most instances updated at a time. Default: HyperPod's."""
+    """Maximum number of instances to update at a time. Default: HyperPod's."""
 
     rollback_maximum_batch_size: Annotated[
         BatchSizeConfig | None, Api("RollingUpdatePolicy.RollbackMaximumBatchSize")
     ] = None
-    """Most instances rolled back at a time. Default: HyperPod's."""
+    """Maximum number of instances to roll back at a time. Default: HyperPod's."""
 
     wait_interval_seconds: Annotated[WaitInterval | None, Api("WaitIntervalInSeconds")] = None
     """Seconds between two batches, 0 to 3600. Default: HyperPod's."""
@@ -65,8 +65,8 @@ class RollingUpdateConfig(Section):
     rollback_alarms: Annotated[
         Listed[AlarmName], ListLimits(shape_name="sagemaker.AutoRollbackAlarms", noun="alarms")
     ] = ()
-    """Names of CloudWatch alarms of this account and region; one that goes off rolls the update
-    back. The nodes' role may then read alarms. Default: none."""
+    """Names of CloudWatch alarms of this account and region; an alarm rolls the update back. The
+    nodes' role gets permission to read alarms. Default: none."""
 
     def _findings(self) -> Iterator[Finding]:
         if self.rollback_maximum_batch_size is not None and self.maximum_batch_size is None:
@@ -124,10 +124,10 @@ class ScheduledUpdateConfig(Section):
         ),
         Api("ScheduleExpression"),
     ]
-    """When, in UTC: cron(0 3 ? * SUN *). One of day of month and day of week is ?."""
+    """Schedule in UTC: cron(0 3 ? * SUN *). Either day of month or day of week must be ?."""
 
     deployment: Annotated[RollingUpdateConfig | None, Api("DeploymentConfig")] = None
-    """How the update rolls over the instances. Default: HyperPod's way."""
+    """How the update rolls over the instances. Default: HyperPod's."""
 
 
 class DrainConfig(Section):
@@ -149,21 +149,21 @@ class AutoPatchConfig(Section):
         ApiLimits(shape_name="sagemaker.ClusterPatchingStrategy", noun="a patching strategy"),
         Api("PatchingStrategy"),
     ]
-    """WhenIdle: each instance once it is idle. WhenAllIdle: once all are. DrainFirst: pods are
-    made to leave."""
+    """WhenIdle: each instance once it is idle. WhenAllIdle: once all are. DrainFirst: after its
+    pods are evicted."""
 
     next_patch_date: Annotated[PointInTime | None, Api("PatchSchedule.NextPatchDate")] = None
     """When the next patch is due, with the offset from UTC: 2027-01-31T03:00:00Z. Default:
     HyperPod decides when it finds a patch."""
 
     deployment: Annotated[RollingUpdateConfig | None, Api("DeploymentConfig")] = None
-    """How patching rolls over the instances. Default: HyperPod's way."""
+    """How patching rolls over the instances. Default: HyperPod's."""
 
     idle_wait_window_seconds: Annotated[IdleWaitWindow | None, Api("IdleWaitWindowInSeconds")] = (
         None
     )
-    """Most seconds to wait for instances to become idle, 3600 to 2160000; WhenIdle and WhenAllIdle
-    only. Default: HyperPod's, 86400."""
+    """Maximum time to wait for instances to become idle, in seconds, 3600 to 2160000; WhenIdle and
+    WhenAllIdle only. Default: HyperPod's, 86400."""
 
     drain: Annotated[DrainConfig | None, Api("DrainPolicy")] = None
     """How pods leave an instance; DrainFirst only."""

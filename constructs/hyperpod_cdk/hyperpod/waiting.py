@@ -23,7 +23,7 @@ class WaitingConfig(Section):
     ] = "nodes"
     """When a deployment of the cluster is done. accepted: as soon as HyperPod accepted it.
     in_service: when the cluster is in service; with continuous provisioning, nodes come afterwards.
-    nodes: when every group has its instances, or its least number of them, or when it is clear
+    nodes: when every group has its instances, or its least number of them, or when it is known
     which are missing and why (on_shortage). Default: nodes."""
 
     wait_minutes: Annotated[
@@ -44,8 +44,8 @@ class WaitingConfig(Section):
         Task("wait for all nodes, or for none"),
     ] = "continue"
     """What happens when the cluster is not ready: fail rolls the deployment back after
-    wait_minutes; continue lets it succeed, for missing nodes as soon as it is clear why, and
-    reports what is missing, while HyperPod goes on trying. Default: continue."""
+    wait_minutes; continue lets it succeed, as soon as the cause of missing nodes is known, and
+    reports what is missing, while HyperPod keeps trying. Default: continue."""
 
     on_create_failure: Annotated[
         str, OneOf(values=ON_CREATE_FAILURE, noun="a way to deal with a failed creation")
@@ -63,8 +63,8 @@ class WaitingConfig(Section):
         ),
         Task("patch the nodes' AMI, or pin it"),
     ] = None
-    """A text of your own, such as a date in quotes. Changing it replaces the machine image of every
-    group that names none by HyperPod's latest, which takes nodes out of service. Default: none."""
+    """Any text, such as a date in quotes. If you change it, every group without its own machine
+    image gets HyperPod's latest, which takes nodes out of service. Default: none."""
 
     def to_properties(self) -> dict[str, str]:
         """Return the custom resource's properties; all of them, so that a default may change."""

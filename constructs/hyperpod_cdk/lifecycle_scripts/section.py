@@ -161,9 +161,9 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
         Field(examples=["elsewhere"]),
     ] = None
     """Where in their bucket the scripts are, such as lifecycle-scripts. A change moves them, and an
-    update of the HyperPod stack then tells the cluster: until that, a new node finds none, so make
-    it while no node joins. Default: the top of a bucket that is made, `hyperpod/<name>` in
-    existing_bucket_name."""
+    update of the HyperPod stack then changes the cluster. Until then, new nodes find no scripts, so
+    make the change while no node joins. Default: the top of a bucket that is made,
+    `hyperpod/<name>` in existing_bucket_name."""
 
     bucket_name: Annotated[
         str | None,
@@ -188,8 +188,8 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
         Task("use a bucket or a role that exists"),
     ] = None
     """Name of a bucket of your own, of this account and region, that gets the scripts instead,
-    under their prefix. Nothing of it is changed, an object of yours that is in the way is refused,
-    and no version is removed but those that the deployment put; it cannot be changed later.
+    under their prefix. The bucket itself is not changed; existing objects under the prefix are an
+    error, and only versions that the deployment uploaded are removed. It cannot be changed later.
     Default: a bucket is made."""
 
     existing_bucket_kms_key_arn: Annotated[
@@ -204,8 +204,8 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
         judged(partial(listed_twice, message="is listed twice; name it once")),
         Task("run scripts of your own on each node"),
     ] = ()
-    """ARNs of IAM roles and users that may change or delete the scripts in their bucket besides the
-    deployment, if their own policies allow it too. Default: none."""
+    """ARNs of IAM roles and users that may change or delete the scripts in their bucket, if their
+    own policies also allow it. The deployment always may. Default: none."""
 
     @field_validator("prefix")
     @classmethod

@@ -53,7 +53,7 @@ class HyperPodSubnetConfig(Section):
 
     route_table_id: RouteTableId | None = None
     """ID of a route table that exists, for a new subnet in an existing VPC; nothing is added to the
-    table. Default: a new one, which leads to the NAT gateway."""
+    table. Default: a new one with a route to the NAT gateway."""
 
     def _findings(self) -> Findings:
         return rules.subnet_kind_findings(dict(self))
@@ -99,8 +99,8 @@ class NetworkConfig(Section):
 
     vpc_id: Annotated[VpcId | None, Task("deploy into a VPC that exists")] = None
     """ID of a VPC that exists, in place of vpc_cidr. Of the subnets, those with CIDR blocks are
-    created in it and those with IDs are used as they are; nothing else of it is changed, but by the
-    keys that begin with `add_`. Default: a new VPC."""
+    created in it and those with IDs are used as they are; apart from the keys that begin with
+    `add_`, nothing else in it is changed. Default: a new VPC."""
 
     vpc_cidr: Annotated[
         AllocatableCidr | None,
@@ -122,9 +122,9 @@ class NetworkConfig(Section):
         Field(examples=[_OWN_ACCOUNT]),
         Task("keep the network off the internet"),
     ] = _OWN_ACCOUNT
-    """What the VPC endpoints of a closed network let through: own_account, the actions of
-    docs/closed-network.md for principals of this account, and its buckets; full_access, everything,
-    as AWS's default policy does, to find out whether a policy is in the way."""
+    """What the VPC endpoints of a closed network allow. own_account: the actions of
+    docs/closed-network.md, for principals and buckets of this account. full_access: everything, as
+    AWS's default policy does, to find out whether a policy is the cause of a problem."""
 
     allowed_domains: Annotated[
         Listed[Annotated[str, DOMAIN]] | None,
@@ -132,9 +132,10 @@ class NetworkConfig(Section):
         Field(examples=[["registry.example.com", "*.huggingface.co"], []]),
         Task("keep the network off the internet"),
     ] = None
-    """Domains that a new VPC resolves besides those of AWS and of its instances: a name, or *. and
-    a domain for all names below it. Route 53 Resolver DNS Firewall blocks queries for all others,
-    so that no data leaves in them. Default: every domain; in a closed network, none besides."""
+    """Domains that a new VPC resolves, in addition to those of AWS and of its instances: a name, or
+    *. and a domain for all of its subdomains. Route 53 Resolver DNS Firewall blocks queries for all
+    others, so that no data leaves in them. Default: every domain; in a closed network, no other
+    domains."""
 
     add_cidrs_to_vpc: bool = False
     """Whether to add the CIDR blocks of new HyperPod subnets to an existing VPC, all of them, as
@@ -146,17 +147,17 @@ class NetworkConfig(Section):
         Task("save NAT gateways"),
     ] = _ONE_PER_ZONE
     """NAT gateways to create: one_per_zone, in each public subnet, without a control plane only
-    where nodes are; single, in the first one, which all private subnets use (cheaper, but the
-    loss of its zone cuts all off, and traffic between zones is billed); none, for routes of your
-    own. Default in an existing VPC without public_subnet_cidrs: none."""
+    where nodes are; single, in the first one, which all private subnets use (cheaper, but if its
+    zone fails, all lose internet access, and traffic between zones is billed); none, if you have
+    your own routes. Default in an existing VPC without public_subnet_cidrs: none."""
 
     nat_gateway_ids: Annotated[Listed[NatGatewayId], judged(rules.listed_once)] = ()
     """IDs of NAT gateways in an existing VPC for the new private subnets: one for all, or one for
     each of availability_zone_ids, in order. Default: the new ones, if any."""
 
     internet_gateway_id: InternetGatewayId | None = None
-    """ID of the internet gateway of an existing VPC, for new public subnets: a VPC has one at most.
-    Default: a new one in a new VPC."""
+    """ID of the internet gateway of an existing VPC, for new public subnets. Default: a new one in
+    a new VPC."""
 
     public_subnet_cidrs: Annotated[
         Listed[AllocatableCidr],
@@ -173,8 +174,8 @@ class NetworkConfig(Section):
         Task("fit the addresses into a network plan"),
     ] = ("10.192.7.0/28", "10.192.8.0/28")
     """Private subnets for the network interfaces of the EKS control plane, one in each of the first
-    availability zones, at least two; inside vpc_cidr. EKS takes no further zone later, so zones
-    that are added for nodes need none. With Slurm: none."""
+    availability zones, at least two; inside vpc_cidr. EKS does not accept other zones later, so
+    zones that are added for nodes need none. With Slurm: none."""
 
     eks_subnet_ids: Annotated[
         Listed[SubnetId],
@@ -198,9 +199,9 @@ class NetworkConfig(Section):
         Task("choose the region, and the zones"),
         Task("run nodes in a further zone"),
     ] = None
-    """Zones of the public and EKS subnets, in order, by ID (usw2-az1), which means the same place
-    in every account, or by name (us-west-2a), which does not: a name in one account is another
-    place in the next. Default: the region's first two zones, by name."""
+    """Zones of the public and EKS subnets, in order, by ID (usw2-az1), which is the same zone in
+    every account, or by name (us-west-2a), which can be another zone in another account. Default:
+    the region's first two zones, by name."""
 
     hyperpod_subnets: Annotated[
         Listed[HyperPodSubnetConfig], Task("run nodes in a further zone")
@@ -212,8 +213,7 @@ class NetworkConfig(Section):
         None
     )
     """ID of a security group of the existing VPC, for control plane, nodes and file system. It must
-    let its members talk to each other, by all traffic from and to itself, and reach AWS's APIs.
-    Default: a new one."""
+    allow all traffic from and to itself, and traffic to AWS's APIs. Default: a new one."""
 
     add_security_group_rules: Annotated[
         Listed[
@@ -224,7 +224,8 @@ class NetworkConfig(Section):
     ] = ()
     """Rules to add to the security group of security_group_id, and to remove with the deployment:
     self_ingress and self_egress (all traffic from and to itself, which EFA needs) and
-    internet_egress (all traffic to 0.0.0.0/0). EC2 refuses a rule that is there. Default: none."""
+    internet_egress (all traffic to 0.0.0.0/0). EC2 rejects a rule that already exists. Default:
+    none."""
 
     @property
     def resolves_aws_alone(self) -> bool:

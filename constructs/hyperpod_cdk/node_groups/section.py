@@ -102,7 +102,7 @@ def _taint_findings(taints: Sequence[TaintConfig]) -> Iterator[Finding]:
 
 
 class ManagedNodeGroupConfig(Section):
-    """A group of equal instances of EC2 that EKS adds to the cluster, replaces and updates."""
+    """A group of identical EC2 instances that EKS adds to the cluster, replaces and updates."""
 
     name: Annotated[
         str,
@@ -114,7 +114,7 @@ class ManagedNodeGroupConfig(Section):
             "hyphen or underscore",
         ),
     ]
-    """Name of the node group, once in the EKS cluster."""
+    """Name of the node group, unique in the EKS cluster."""
 
     instance_types: Annotated[
         Listed[Annotated[str, _Ec2Type()]],
@@ -123,28 +123,28 @@ class ManagedNodeGroupConfig(Section):
         _HARDWARE,
     ]
     """Instance types of EC2, without ml., in the order of preference: one, or for Spot up to 20
-    of alike hardware. They cannot be changed later."""
+    with similar hardware. They cannot be changed later."""
 
     desired_size: Annotated[int, Between(0, _MOST_NODES), _HARDWARE]
-    """Nodes that the group has once it is deployed, min_size to max_size. A later deployment of
-    another number adds or ends nodes."""
+    """Number of nodes after the deployment, min_size to max_size. If you change it, the next
+    deployment adds or removes nodes."""
 
     min_size: Annotated[int, Between(0, _MOST_NODES)] = 0
-    """Fewest nodes to which an autoscaler may shrink the group, 0 to 450. Default: 0."""
+    """Minimum number of nodes for an autoscaler, 0 to 450. Default: 0."""
 
     max_size: Annotated[int | None, Between(1, _MOST_NODES), Field(examples=[4])] = None
-    """Most nodes to which an autoscaler may grow the group, 1 to 450. Default: desired_size, and 1
-    at least."""
+    """Maximum number of nodes for an autoscaler, 1 to 450. Default: desired_size, and 1 at
+    least."""
 
     capacity: Annotated[str, OneOf(values=CAPACITIES, noun="a kind of capacity"), _CAPACITY] = (
         ON_DEMAND
     )
-    """OnDemand; Spot, which is cheaper and taken away at two minutes' notice; or CapacityBlock,
+    """OnDemand; Spot, which is cheaper and interrupted with two minutes' notice; or CapacityBlock,
     with its ID in capacity_reservation_id. It cannot be changed later. Default: OnDemand."""
 
     capacity_reservation_id: Annotated[CapacityReservationId | None, _CAPACITY] = None
     """On-Demand Capacity Reservation (ODCR), or Capacity Block, that the nodes run in; its zone and
-    type must be those of the group. Without, nodes run in open reservations that fit, and outside
+    type must be those of the group. Without it, nodes run in matching open reservations, or outside
     any. Default: none."""
 
     capacity_reservation_resource_group_arn: Annotated[
@@ -155,29 +155,29 @@ class ManagedNodeGroupConfig(Section):
 
     availability_zone_id: Annotated[AvailabilityZone | None, Field(examples=["usw2-az2"])] = None
     """Zone of the group, by ID; one of the HyperPod subnets' zones. Default: the first HyperPod
-    subnet's with EFA or a placement group, else all of them. Where the group is cannot be changed
-    later, by other HyperPod subnets neither."""
+    subnet's with EFA or a placement group, else all of them. The subnets of the group cannot be
+    changed later, also not through hyperpod_subnets."""
 
     volume_size_gib: Annotated[int, Between(20, _MOST_GIB)] = 100
     """Size of the root volume, of type gp3 and encrypted, with the images and logs of pods, unless
     raid0 puts them on local disks: 20 to 65536. Default: 100."""
 
     efa: bool | None = None
-    """Whether each network card of the instances that can has an interface of EFA, which takes no
-    IP address. Default: true for types with accelerators and EFA."""
+    """Whether each network card that supports it has an EFA interface, which uses no IP address.
+    Default: true for types with accelerators and EFA."""
 
     placement_group: bool | None = None
     """Whether a new cluster placement group keeps the instances close to each other; capacity that
-    is reserved inside another placement group is not used then. Default: as efa, but false with
-    CapacityBlock, whose instances are close already."""
+    is reserved in another placement group is then not used. Default: as efa, but false with
+    CapacityBlock, whose instances are already close."""
 
     raid0: bool | None = None
-    """Whether the local NVMe disks of an instance become one, with the images, logs and scratch
-    space of pods. Default: true for types that have any."""
+    """Whether the local NVMe disks of an instance are combined (RAID 0) for the images, logs and
+    scratch space of pods. Default: true for types that have any."""
 
     node_repair: bool = True
-    """Whether EKS replaces or reboots a node that is not healthy for half an hour, at the latest;
-    faulty hardware is seen with operators.node_monitoring_agent. Default: true."""
+    """Whether EKS replaces or reboots unhealthy nodes, after at most half an hour; to detect faulty
+    hardware, set operators.node_monitoring_agent. Default: true."""
 
     release_version: Annotated[
         str | None,
@@ -188,9 +188,9 @@ class ManagedNodeGroupConfig(Section):
         ),
         Field(examples=["1.33.5-20251112"]),
     ] = None
-    """Release of the AMI, of Amazon Linux 2023 with what the hardware needs, such as
-    1.33.5-20251112, of the Kubernetes version of the cluster; in a Capacity Block, which keeps its
-    version, of that. Default: the latest when the group is made, or updated."""
+    """Release of the AMI (Amazon Linux 2023), such as 1.33.5-20251112, for the Kubernetes version
+    of the cluster; for a Capacity Block, whose nodes keep their version, for that version. Default:
+    the latest when the group is made, or updated."""
 
     labels: Annotated[
         Labels, judged(_label_findings), Field(examples=[{"example.com/team": "other"}])
@@ -207,7 +207,7 @@ class ManagedNodeGroupConfig(Section):
     project have for nvidia.com/gpu and aws.amazon.com/neuron. Default: none."""
 
     detailed_monitoring: bool = False
-    """Whether CloudWatch has metrics of each instance by the minute, which it bills. Default:
+    """Whether CloudWatch gets metrics of each instance every minute, which are billed. Default:
     false, every five minutes."""
 
     max_unavailable: Annotated[int, Between(1, _MOST_UNAVAILABLE)] = 1

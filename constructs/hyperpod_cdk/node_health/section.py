@@ -84,14 +84,14 @@ Schedule = Annotated[
 class RecurringHealthConfig(Section):
     """Checks of idle nodes between jobs: devices, EFA, ECC and Xid errors, as validate-nodes does.
 
-    A node that fails gets the taint hyperpod-cdk/quarantine, until `hyperpod-ops release` takes it
-    away.
+    A node that fails gets the taint hyperpod-cdk/quarantine, until `hyperpod-ops release` removes
+    it.
     """
 
     schedule: Annotated[
         Schedule, Api("schedule"), Field(examples=["0 3 * * *"]), Task("check nodes between jobs")
     ]
-    """When, in cron's five fields and UTC:
+    """Schedule in UTC, in cron's five fields:
     https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/#schedule-syntax"""
 
     image: Annotated[
@@ -102,20 +102,19 @@ class RecurringHealthConfig(Section):
     max_quarantined: Annotated[
         int, Between(1, _MOST_AT_ONCE), Api("maxQuarantined"), Task("check nodes between jobs")
     ] = 1
-    """How many nodes are in quarantine at most; 1 to 25. Default: 1."""
+    """Maximum number of nodes in quarantine; 1 to 25. Default: 1."""
 
     timeout_seconds: Annotated[int, Between(60, 3600), Api("timeoutSeconds")] = 600
-    """When a check that has not ended says nothing about its node, in seconds, 60 to 3600. Default:
-    600."""
+    """Seconds after which an unfinished check is ignored, 60 to 3600. Default: 600."""
 
 
 class NodeHealthConfig(Section):
     """A script on each node with GPUs or Trainium, checks of idle nodes between jobs, or both."""
 
     script: Annotated[str | None, Task("check nodes by a script of your own")] = None
-    """The script, relative to the folder of the configuration file: its first line says what runs
-    it, and it fails by its exit code. At most 100,000 characters. Default: none, for recurring
-    checks alone."""
+    """The script, relative to the folder of the configuration file: its first line names its
+    interpreter, and a non-zero exit code means failure. At most 100,000 characters. Default: none,
+    for recurring checks alone."""
 
     interval_seconds: Annotated[
         int, Between(_SHORTEST_INTERVAL, _LONGEST_INTERVAL), Api("intervalSeconds")
@@ -123,7 +122,7 @@ class NodeHealthConfig(Section):
     """How often it runs, in seconds, 10 to 86400. Default: 60."""
 
     failures: Annotated[int, Between(1, _MOST_FAILURES), Api("failures")] = 3
-    """For how many intervals in a row it fails until its node is marked, 1 to 100. Default: 3."""
+    """Number of consecutive failures until its node is marked, 1 to 100. Default: 3."""
 
     action: Annotated[
         str,
@@ -131,8 +130,8 @@ class NodeHealthConfig(Section):
         Api("action"),
         Task("check nodes by a script of your own"),
     ] = NO_ACTION
-    """none: a node whose script fails is annotated, and nothing else. reboot, replace: it is also
-    labeled, upon which HyperPod does that. Default: none."""
+    """none: a node whose script fails is only annotated. reboot, replace: it is also labeled, so
+    that HyperPod reboots or replaces it. Default: none."""
 
     max_at_once: Annotated[
         int,
@@ -140,8 +139,8 @@ class NodeHealthConfig(Section):
         Api("maxAtOnce"),
         Task("check nodes by a script of your own"),
     ] = 1
-    """How many nodes at a time are marked or on their way back, those that HyperPod marked among
-    them; 1 to 25. Default: 1."""
+    """Maximum number of nodes that are marked or being recovered at a time, including those that
+    HyperPod marked; 1 to 25. Default: 1."""
 
     image: Annotated[
         Image | None,
@@ -152,8 +151,8 @@ class NodeHealthConfig(Section):
             ]
         ),
     ] = None
-    """Image of the check and of the controller, by digest: it needs sh, python3, and what the
-    script calls. Default: Python on Alpine, as charts/node-health pins it."""
+    """Image of the check and of the controller, by digest: it needs sh, python3, and the programs
+    that the script calls. Default: Python on Alpine, as charts/node-health pins it."""
 
     recurring: RecurringHealthConfig | None = None
     """Checks of idle nodes between jobs. Default: none."""

@@ -1,1 +1,1 @@
-"""What a deployment shows of itself, and whom it tells."""
+"""Metrics, logs, dashboards and notifications of a deployment."""

@@ -29,7 +29,7 @@ class CloudWatchConfig(Section):
 
     accelerators: Annotated[bool, _CLOUDWATCH] = True
     """Whether to collect metrics of GPUs, Trainium and EFA. Must be false with prometheus, which
-    has them. Default: true."""
+    collects them. Default: true."""
 
     container_logs: bool = True
     """Whether to collect what containers and nodes log. Default: true."""
@@ -63,7 +63,8 @@ class MetricLevelsConfig(Section):
     accelerators: Annotated[
         _Level, Api("acceleratedComputeMetrics.level"), Field(examples=[ADVANCED])
     ] = BASIC
-    """Of GPUs and Trainium; ADVANCED has all that the exporters have. Default: BASIC."""
+    """Of GPUs and Trainium; ADVANCED collects everything that the exporters offer. Default:
+    BASIC."""
 
     network: Annotated[_Optional, Api("networkMetrics.level"), _PROMETHEUS] = DISABLED
     """Of EFA: ADVANCED or DISABLED. Default: DISABLED."""
@@ -85,15 +86,15 @@ class PrometheusConfig(Section):
     """Metrics of the cluster in Amazon Managed Service for Prometheus, by HyperPod's add-on."""
 
     workspace_arn: Annotated[PrometheusWorkspaceArn | None, _PROMETHEUS] = None
-    """ARN of a workspace of your own in this region, which stays as it is, such as one that a
-    former deployment has left. Default: a workspace is made."""
+    """ARN of a workspace of your own in this region, which is not changed, such as one from an
+    earlier deployment. Default: a workspace is made."""
 
     delete_with_stack: bool = False
-    """Whether the workspace goes with its stack, and all metrics with it; they are kept for 150
-    days. Default: false, it stays."""
+    """Whether the workspace and all of its metrics are deleted with the stack; metrics are kept for
+    150 days. Default: false, it stays."""
 
     scrape_interval_seconds: Annotated[int, Between(5, 300), Field(examples=[60])] = 30
-    """How often metrics are read. Half as often is half the price. Default: 30."""
+    """How often metrics are read. Twice the interval costs half as much. Default: 30."""
 
     metrics: MetricLevelsConfig = MetricLevelsConfig()
     """How much is collected."""
@@ -117,15 +118,15 @@ _BUDGET = Task("get messages before a budget is spent")
 
 
 class BudgetConfig(Section):
-    """A budget of AWS Budgets, which tells of what AWS bills; it stops nothing."""
+    """A budget in AWS Budgets, which sends messages about costs; it does not stop anything."""
 
     monthly_usd: Annotated[int, Between(1, 1_000_000_000), Field(examples=[20000]), _BUDGET]
-    """What a month may cost, in USD, with all that AWS bills."""
+    """Monthly budget in USD, for everything that AWS bills."""
 
     percent: Annotated[
         Listed[Annotated[int, Between(1, 1000)]], EachOnce(), Field(examples=[[50, 90]])
     ] = (80, 100)
-    """When a message is sent: percent of monthly_usd, up to five. Default: 80 and 100."""
+    """When a message is sent: up to five percentages of monthly_usd. Default: 80 and 100."""
 
     emails: Annotated[
         Listed[EmailAddress], EachOnce(), Field(examples=[["ml-platform@example.com"]]), _BUDGET
@@ -134,7 +135,7 @@ class BudgetConfig(Section):
     too. Default: none."""
 
     tag: Annotated[str | None, Field(examples=["team"])] = None
-    """Key in tags by whose value the costs of this deployment are known. Activate it once as a cost
+    """Key in tags whose value identifies the costs of this deployment. Activate it once as a cost
     allocation tag in AWS Billing. Default: the costs of the whole account."""
 
     def _findings(self) -> Findings:
@@ -167,20 +168,20 @@ class GrafanaConfig(Section):
     """A Grafana with the metrics of Prometheus: Amazon Managed Grafana, or a pod in the cluster."""
 
     kind: Annotated[str, OneOf(values=(MANAGED, IN_CLUSTER), noun="a kind of Grafana"), _GRAFANA]
-    """managed: a workspace of Amazon Managed Grafana, whose users sign in by IAM Identity Center,
-    which the account must have. in_cluster: a pod, seen by users who may forward its port;
-    it needs no Identity Center."""
+    """managed: a workspace of Amazon Managed Grafana, whose users sign in with IAM Identity Center,
+    which the account must have. in_cluster: a pod, for users who may forward its port; it needs no
+    Identity Center."""
 
     workspace_arn: Annotated[GrafanaWorkspaceArn | None, _GRAFANA] = None
-    """ARN of a workspace of your own in this region, which stays as it is; its role must be able to
-    query Prometheus. With managed alone. Default: a workspace is made."""
+    """ARN of a workspace of your own in this region, which is not changed; its role must be able to
+    query Prometheus. Only with managed. Default: a workspace is made."""
 
     workspace_name: Annotated[_Name | None, Field(examples=["research"])] = None
     """The name of that workspace. Default: none, for one that is made."""
 
     delete_with_stack: bool = False
-    """Whether a workspace that is made goes with its stack, with the dashboards and alerts that
-    users made there. Default: false, it stays."""
+    """Whether a new workspace is deleted with its stack, including the dashboards and alerts of
+    users. Default: false, it stays."""
 
     def _findings(self) -> Findings:
         given = {
@@ -232,7 +233,7 @@ class SlackConfig(Section):
 
 
 class NotificationsConfig(Section):
-    """An SNS topic that gets what happens to the cluster, each fault once, with its cause."""
+    """An SNS topic for messages about the cluster: one for each fault, with its cause."""
 
     emails: Annotated[
         Listed[EmailAddress],
@@ -254,17 +255,17 @@ class NotificationsConfig(Section):
     one."""
 
     patience_minutes: Annotated[Minutes, Field(examples=[120])] = 60
-    """After how many minutes a message is sent about missing nodes of which no event has said
-    why, and about a faulty node that is still there. 10 to 1440. Default: 60."""
+    """Minutes until a message is sent about missing nodes without a known cause, and about faulty
+    nodes that were not replaced. 10 to 1440. Default: 60."""
 
 
 class ObservabilityConfig(Section):
-    """What a deployment shows of itself, and whom it tells."""
+    """Metrics, logs, dashboards and notifications of a deployment."""
 
     cloudwatch: Annotated[
         CloudWatchConfig | None, OrchestratedBy(EKS), Field(examples=[{}]), _CLOUDWATCH
     ] = None
-    """Metrics and logs in CloudWatch, by the add-on amazon-cloudwatch-observability. Default:
+    """Metrics and logs in CloudWatch, from the add-on amazon-cloudwatch-observability. Default:
     none."""
 
     prometheus: Annotated[
@@ -274,7 +275,7 @@ class ObservabilityConfig(Section):
         Field(examples=[{}]),
         _PROMETHEUS,
     ] = None
-    """Metrics in Amazon Managed Service for Prometheus, by the add-on
+    """Metrics in Amazon Managed Service for Prometheus, from the add-on
     amazon-sagemaker-hyperpod-observability; needs a node of a 4xlarge or larger. Default: none."""
 
     grafana: Annotated[
@@ -291,14 +292,14 @@ class ObservabilityConfig(Section):
         Field(examples=[{}]),
         Task("get messages when something fails"),
     ] = None
-    """A topic for what happens to the cluster. Default: none."""
+    """An SNS topic for messages about the cluster. Default: none."""
 
     budget: Annotated[
         BudgetConfig | None,
         Field(examples=[{"monthly_usd": 20000, "emails": ["ml-platform@example.com"]}]),
         Task("get messages before a budget is spent"),
     ] = None
-    """What a month may cost, and who gets a message. Default: none."""
+    """A monthly budget, and who gets a message. Default: none."""
 
     @property
     def has_stack(self) -> bool:

@@ -52,15 +52,15 @@ class OperatorsConfig(Section):
     which is retained. Default: false."""
 
     node_monitoring_agent: Annotated[bool, _NODE_GROUPS] = False
-    """The EKS node monitoring agent, which looks at the hardware of node groups' nodes, GPUs and
-    Neuron devices included, so that EKS repairs one whose hardware is faulty; HyperPod's nodes have
+    """The EKS node monitoring agent, which monitors the hardware of node groups' nodes, including
+    GPUs and Neuron devices, so that EKS repairs nodes with faulty hardware; HyperPod's nodes have
     an agent of their own. Default: false, and EKS repairs only nodes that are not ready."""
 
     cluster_autoscaler: Annotated[bool, _NODE_GROUPS] = False
-    """The Cluster Autoscaler: adds nodes to node_groups, up to max_size, while pods wait for one,
-    and takes away nodes on which nothing has run for ten minutes, down to min_size. Then
-    desired_size is the size at first, and a later deployment keeps what there is. Not with a
-    HyperPod cluster, at whose nodes it stops. Default: false."""
+    """The Cluster Autoscaler: adds nodes to node_groups, up to max_size, while pods wait, and
+    removes nodes that were empty for ten minutes, down to min_size. desired_size is then the
+    initial size, and later deployments keep the current size. Not with a HyperPod cluster, whose
+    nodes make it stop. Default: false."""
 
     @property
     def addons(self) -> tuple[OperatorAddon, ...]:

@@ -85,7 +85,7 @@ class S3SourceConfig(Section):
 
 
 class SourceConfig(Section):
-    """Where the repository is: one of these."""
+    """The source repository: one of these."""
 
     connection: ConnectionSourceConfig | None = None
     """GitHub, GitLab or Bitbucket."""
@@ -116,7 +116,7 @@ class ChartArchiveConfig(Section):
     """A packaged chart of the HyperPod dependencies in S3."""
 
     bucket: BucketName
-    """Bucket, which the pipeline's build may read."""
+    """Bucket, which the pipeline's build must be allowed to read."""
 
     key: ObjectKey
     """Key of the .tgz file that `make charts` wrote."""
@@ -147,8 +147,8 @@ class EnvironmentConfig(Section):
     false."""
 
     rehearse_change: bool = False
-    """Whether the review also deploys the change on a local copy of what is deployed there, for
-    who approves (docs/rehearse-change.md). It takes an approval. Default: false."""
+    """Whether the review also deploys the change on a local copy of what is deployed there, for the
+    reviewer (docs/rehearse-change.md). Requires approval: true. Default: false."""
 
     def _findings(self) -> Findings:
         if self.rehearse_change and not self.approval:
@@ -162,7 +162,7 @@ class EnvironmentConfig(Section):
 
 
 class PipelineConfig(Section):
-    """A pipeline that deploys every environment, one after the other, on each change."""
+    """A pipeline that deploys every environment in turn on each change."""
 
     name: DeploymentName
     """Name of the pipeline; its stack is `<name>-pipeline`."""

@@ -122,7 +122,7 @@ class AccountingConfig(Section):
 
     delete_with_stack: bool = False
     """First half of a two-step switch: whether deleting the stack deletes the new database and its
-    backups. Default: false, both stay and go on costing, and RDS refuses to delete the database."""
+    backups. Default: false, both stay and are billed, and RDS refuses to delete the database."""
 
     i_understand_all_records_are_deleted: bool = False
     """Second half of the switch; without it delete_with_stack is refused."""

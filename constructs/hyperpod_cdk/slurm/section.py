@@ -56,23 +56,23 @@ class SlurmConfig(Section):
         Task("edit slurm.conf by hand"),
     ] = None
     """What HyperPod does with partitions that were edited in slurm.conf by hand, on a cluster whose
-    node_provisioning_mode is null. managed: it refuses an update of the cluster until they are as
-    it wrote them. overwrite: it writes its own. merge: it keeps the edits. Default: managed; with
-    Continuous, which takes no strategy, it keeps the edits."""
+    node_provisioning_mode is null. managed: it rejects cluster updates until the edits are undone.
+    overwrite: it replaces them. merge: it keeps the edits. Default: managed; with Continuous, which
+    takes no strategy, it keeps the edits."""
 
     accounting: Annotated[
         AccountingConfig | None,
         Field(examples=[{"multi_az": True}]),
         Task("keep Slurm's accounting in a database"),
     ] = None
-    """A database of its own for Slurm's accounting: {} makes one, endpoint and secret_arn name one
-    that exists. Once there, it cannot be taken away again. Default: none, it is kept on the
-    controller and lost with it."""
+    """A separate database for Slurm's accounting: {} creates one, endpoint and secret_arn name an
+    existing one. It cannot be removed later. Default: none, it is kept on the controller and lost
+    with it."""
 
     setup: Annotated[
         SlurmSetupConfig | None, Field(examples=[{}]), Task("give a Slurm cluster users")
     ] = None
-    """What every node gets once its AMI has set Slurm up: users, a message, limits. Default: the
+    """What every node gets after its AMI has set up Slurm: users, a message, limits. Default: the
     AMI's own setup alone."""
 
     def to_request(self) -> dict[str, Any]:

@@ -39,14 +39,14 @@ class SlurmUser(NamedTuple):
 
 
 class SlurmSetupConfig(Section):
-    """What every node gets once the AMI has set Slurm up."""
+    """What every node gets after the AMI has set up Slurm."""
 
     users: Annotated[str | None, Field(examples=["slurm-users/users.csv"]), _TASK] = None
     """File with a line `name,uid[,home[,SSH public key]]` for each user, at most 500; relative to
     the folder of the configuration file. Each has the same ID, 2000 to 60000, on every node, and a
     home on the shared file system: /home/<name> on home_directories, else /fsx/<name> on Lustre.
-    Nodes that run get no user that is added later: replace them, or update their software.
-    Default: none but the AMI's."""
+    Running nodes do not get users that are added later: replace the nodes, or update their
+    software. Default: none but the AMI's."""
 
     motd: Annotated[
         str | None,
@@ -61,9 +61,9 @@ class SlurmSetupConfig(Section):
     submit a job."""
 
     open_files: Annotated[int, Between(1_024, 1_048_576), Field(examples=[65_536])] = 1_048_576
-    """How many files a process of a user may have open; how much memory it locks, as EFA and
-    NCCL do, is unlimited. Slurm gives a job the limits that it is submitted with. Default:
-    1048576, the kernel's own limit."""
+    """How many files a process of a user may have open; locked memory, which EFA and NCCL use, is
+    unlimited. A job has the limits that it is submitted with. Default: 1048576, the kernel's own
+    limit."""
 
     @field_validator("users")
     @classmethod

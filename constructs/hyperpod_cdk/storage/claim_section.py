@@ -23,7 +23,7 @@ class MaintainedFiles(Section):
 
     delete_with_stack: Annotated[bool, Task("delete the file system with its stack")] = False
     """First half of a two-step switch: whether deleting the stack deletes the file system. Default:
-    false, the file system stays and goes on costing."""
+    false, the file system stays and is billed."""
 
     i_understand_all_files_are_deleted: Annotated[
         bool, Task("delete the file system with its stack")
@@ -97,7 +97,8 @@ class ClaimConfig(Section):
     another claim."""
 
     create_namespace: bool = False
-    """Whether the namespace is created, and kept when the claim goes. Default: false, it exists."""
+    """Whether the namespace is created, and kept when the claim is deleted. Default: false, it
+    exists."""
 
 
 Claims = Annotated[

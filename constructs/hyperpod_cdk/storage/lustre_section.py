@@ -79,14 +79,14 @@ class LustreConfig(MaintainedFiles):
         Field(examples=["fs-0123456789abcdef0"]),
         Task("use a file system that exists"),
     ] = None
-    """ID of an existing FSx for Lustre file system, which is used and never changed or deleted: of
-    the other keys, only claims go with it. Default: none, one is created."""
+    """ID of an existing FSx for Lustre file system, which is never changed or deleted; of the other
+    keys, only claims can be used with it. Default: none, one is created."""
 
     storage_type: Annotated[
         str, OneOf(values=("SSD", TIERED), noun="a storage type of PERSISTENT_2")
     ] = "SSD"
-    """SSD, of a size; or INTELLIGENT_TIERING, which grows and shrinks with its files. It cannot be
-    changed later."""
+    """SSD, with a fixed size; or INTELLIGENT_TIERING, which grows and shrinks with its files. It
+    cannot be changed later."""
 
     capacity_gib: Annotated[
         int,
@@ -120,8 +120,8 @@ class LustreConfig(MaintainedFiles):
     read_cache: Annotated[
         str, ApiLimits(shape_name="fsx.LustreReadCacheSizingMode", noun="a sizing mode of FSx")
     ] = "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"
-    """SSD read cache of INTELLIGENT_TIERING: as large as its throughput asks for, of
-    read_cache_gib (USER_PROVISIONED), or NO_CACHE."""
+    """SSD read cache of INTELLIGENT_TIERING: in proportion to its throughput, of read_cache_gib
+    (USER_PROVISIONED), or NO_CACHE."""
 
     read_cache_gib: int | None = None
     """Size of a USER_PROVISIONED read cache in GiB: 32 to 131072 for each 4000 MB/s."""
@@ -148,8 +148,8 @@ class LustreConfig(MaintainedFiles):
     6000 or 12000. They can only grow. Default: none given; 6000 of INTELLIGENT_TIERING."""
 
     efa_enabled: Annotated[bool, Task("reach the file system by EFA")] = False
-    """Whether nodes with EFA reach it by EFA, and GPUs by GPUDirect Storage. It has a smallest size
-    then, by its throughput, and cannot be changed later. Default: false."""
+    """Whether nodes with EFA reach it by EFA, and GPUs by GPUDirect Storage. It then has a minimum
+    size that depends on its throughput. It cannot be changed later. Default: false."""
 
     availability_zone_id: AvailabilityZone | None = None
     """Zone of the file system, by ID; one of the HyperPod subnets' zones. It cannot be changed
@@ -272,7 +272,7 @@ class NamedLustreConfig(LustreConfig):
             rule="must be 1 to 20 lower-case letters, digits and inner hyphens",
         ),
     ]
-    """Name of the file system among those of the deployment. Its claim is fsx-<name>-claim."""
+    """Name of the file system, unique in the deployment. Its claim is fsx-<name>-claim."""
 
     @property
     def label(self) -> str:

@@ -115,9 +115,9 @@ class StorageConfig(LustreConfig):
     """A shared FSx for Lustre file system (PERSISTENT_2), and others next to it."""
 
     stop_nodes_without_lustre: Annotated[bool, OrchestratedBy(EKS), OfHyperPod()] = False
-    """Whether a new node fails that cannot use Lustre, because of its kernel modules, LNet or EFA.
-    Scripts of your own do not look at it. Default: false, it joins the cluster with a warning in
-    its log."""
+    """Whether the creation of a node fails if it cannot use Lustre, because of its kernel modules,
+    LNet or EFA. Your own scripts do not check this. Default: false, it joins the cluster with a
+    warning in its log."""
 
     more_file_systems: Annotated[
         Listed[NamedLustreConfig],

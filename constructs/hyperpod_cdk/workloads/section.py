@@ -15,7 +15,7 @@ _MOST_KEPT = 100
 
 
 class WorkloadsConfig(Section):
-    """An ECR repository for the images that jobs train in, and a build that fills it."""
+    """An ECR repository for training images, and a build that fills it."""
 
     base_registry: Annotated[
         str | None,
@@ -40,13 +40,13 @@ class WorkloadsConfig(Section):
         ),
         Field(examples=["https://registry.example.com/simple"]),
     ] = None
-    """URL of the index of Python packages that a build installs from. Packages are compared with
-    the hashes of images/training/requirements-*.txt, wherever they come from. Default: PyPI."""
+    """URL of the index of Python packages that a build installs from. Packages must match the
+    hashes in images/training/requirements-*.txt. Default: PyPI."""
 
     build_in_network: bool | None = None
     """Whether builds run in the VPC, in the subnets and the security group of the nodes. Default:
     true in a closed network, where a build then needs package_index; else false."""
 
     images_kept: Annotated[int, Between(1, _MOST_KEPT), Task("build the image that jobs run")] = 10
-    """How many images of each kind the repository keeps, 1 to 100; older ones are deleted, also
-    those that a job would pull again. Default: 10."""
+    """How many images of each kind the repository keeps, 1 to 100; older ones are deleted, even if
+    a job would pull them again. Default: 10."""

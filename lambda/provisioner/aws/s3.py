@@ -153,7 +153,7 @@ def require_content(
     found = content_digest(paths, read=read)
     if found != digest:
         raise ProvisioningError(
-            f"The asset {origin} is not what the template was made with, and is not used",
+            f"The asset {origin} has other content than the template expects, and is not used",
             detail=f"the content has the digest {found}, the template names {digest}",
             next_step="Find out who wrote it (CloudTrail, the bucket's policy), delete it with "
             f"`aws s3 rm {origin}`, then deploy again, which uploads it anew.",
@@ -184,7 +184,7 @@ def open_zip(content: bytes, *, origin: str) -> zipfile.ZipFile:
         raise ProvisioningError(
             f"{origin} unpacks to {size} bytes in {len(members)} files, at most {ZIP_LIMIT_BYTES} "
             f"in {FILES_LIMIT} are allowed",
-            next_step="Leave out what is not needed.",
+            next_step="Remove files that are not needed.",
         )
     try:
         damaged = archive.testzip()
@@ -222,6 +222,6 @@ def unpack_chart(content: bytes, *, folder: Path, digest: str, origin: str) -> P
         if (root / "Chart.yaml").is_file():
             return root
     raise ProvisioningError(
-        f"{origin} holds no Chart.yaml at its top",
-        next_step="Zip the chart's own folder.",
+        f"{origin} has no Chart.yaml at its top level",
+        next_step="Zip the folder of the chart itself.",
     )

@@ -58,7 +58,7 @@ def text(name: str, value: object) -> str:
     if not isinstance(value, str) or not value:
         raise ProvisioningError(
             # The value itself may hold secrets; its type does not.
-            f"The property {name} must be a text that is not empty, got {type(value).__name__}",
+            f"The property {name} must be a non-empty string, got {type(value).__name__}",
             next_step="Set it in the custom resource.",
         )
     return value
@@ -69,7 +69,7 @@ def truth(name: str, value: object) -> bool:
     if not isinstance(value, str) or value not in _TRUTHS:
         raise ProvisioningError(
             f"The property {name} must be true or false, got {value!r}",
-            next_step="Set it in the custom resource, or leave it out for false.",
+            next_step="Set it in the custom resource, or omit it for false.",
         )
     return _TRUTHS[value]
 
@@ -99,7 +99,7 @@ def json_value(name: str, value: object) -> object:
             f"The property {name} is not valid JSON",
             # The text itself may hold secrets; where it breaks does not.
             detail=f"{error.msg} at character {error.pos}",
-            next_step="Pass one JSON string, such as Stack.to_json_string() makes.",
+            next_step="Pass one JSON string, for example from Stack.to_json_string().",
         ) from None
     return found
 
@@ -109,7 +109,7 @@ def json_texts(name: str, value: object) -> tuple[str, ...]:
     found = json_value(name, value)
     if not isinstance(found, list) or not all(isinstance(item, str) and item for item in found):
         raise ProvisioningError(
-            f"The property {name} must be a JSON list of texts, got {json.dumps(found)}",
+            f"The property {name} must be a JSON list of strings, got {json.dumps(found)}",
             next_step='Pass a text such as ["kubeflow"].',
         )
     return tuple(found)

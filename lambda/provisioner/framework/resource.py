@@ -165,7 +165,7 @@ def _unreachable(request: Request, error: Exception) -> UnreachableError:
 def _unfinished(request: Request) -> UnreachableError:
     return UnreachableError(
         f"{request} is not done",
-        next_step="The function's log says what it waits for; deploy again.",
+        next_step="The function's log shows what it waits for; deploy again.",
     )
 
 

@@ -109,6 +109,6 @@ def aws_pages(
         page = call(partial(list_page, NextToken=token))
         if page.get("NextToken") == token:
             raise UnreachableError(
-                "A list of AWS does not end", next_step="See the AWS Health Dashboard."
+                "A paginated list from AWS does not end", next_step="See the AWS Health Dashboard."
             )
         yield page

@@ -159,9 +159,9 @@ class Turn:
             )
         if is_newer or _is_answered(seen, own):
             raise GivenUpError(
-                f"{self._request} was given up by CloudFormation and changes nothing any more",
+                f"{self._request} was abandoned by CloudFormation and makes no further changes",
                 detail=f"the stack is {seen.newest.status} by now",
-                next_step="Wait for the stack's present operation.",
+                next_step="Wait until the current operation of the stack ends.",
             )
 
     def _pass_over(self, error: Exception) -> None:

@@ -138,7 +138,7 @@ def _without_cluster(found: Found, wanted: Wanted) -> Step:
     if found.waited < LATE_READ_SECONDS:
         return Wait(why=f"there is no HyperPod cluster {name}")
     error = ProvisioningError(
-        f"There is no HyperPod cluster {name} that quotas could be of",
+        f"There is no HyperPod cluster {name} for these quotas",
         next_step="Deploy the HyperPod stack first.",
     )
     return Refuse(error=error)

@@ -212,7 +212,7 @@ class TaskGovernance:
                     raise NotReadyError(
                         f"Task governance of the HyperPod cluster {wanted.cluster_name} is not "
                         f"done: {why}",
-                        next_step="See it in the HyperPod console (Policies), then deploy again.",
+                        next_step="Check it in the HyperPod console (Policies), then deploy again.",
                     )
                 case Fail(error=error) | Refuse(error=error):
                     raise error

@@ -73,7 +73,7 @@ def _refuse_hostile(content: bytes, origin: str) -> None:
     except ArchiveError as error:
         raise ProvisioningError(
             f"The chart {origin} {error}",
-            next_step="Package it with `helm package`, without what it does not need.",
+            next_step="Package it with `helm package`, without unneeded files.",
         ) from None
 
 

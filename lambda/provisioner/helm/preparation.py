@@ -105,8 +105,8 @@ def _await_definitions(client: ReleaseClient, definitions: Collection[str]) -> N
         raise LaterError(
             f"The Helm release {client.properties.physical_id} needs the CustomResourceDefinition "
             f"{missing[0]}, which is not there yet",
-            next_step="See what its owner says: of Karpenter's, the field AutoScaling of aws "
-            "sagemaker describe-cluster; then deploy again.",
+            next_step="Check its owner: for Karpenter, the field AutoScaling of aws sagemaker "
+            "describe-cluster; then deploy again.",
         )
 
 
@@ -274,7 +274,7 @@ def refuse_unowned(client: ReleaseClient, chart: Path) -> None:
     raise ProvisioningError(
         f"The chart of the Helm release {release} contains objects that exist already and that the "
         f"release does not own: {named}{more}",
-        next_step="Delete them or let their owner give them up, then deploy again. A namespace "
+        next_step="Delete them, or remove them from their owner, then deploy again. A namespace "
         "that no release owns is taken over when helm.adopt_namespaces lists it.",
     )
 

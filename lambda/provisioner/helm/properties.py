@@ -53,7 +53,7 @@ def _minutes(name: str, value: object) -> int:
     if not isinstance(value, str) or not value.isdecimal():
         raise ProvisioningError(
             f"The property {name} must be a whole number of minutes, got {value!r}",
-            next_step="Set it in the custom resource, or leave it out for 0.",
+            next_step="Set it in the custom resource, or omit it for 0.",
         )
     return int(value)
 

@@ -106,7 +106,7 @@ def readiness(client: ReleaseClient, release: Release, request: Request) -> str 
         "minutes",
         detail=states,
         next_step="Find the cause with kubectl describe, fix it and deploy again; "
-        "helm.wait_for_ready_minutes sets how long to wait, 0 for not at all.",
+        "helm.wait_for_ready_minutes sets how long to wait; 0 means not to wait.",
     )
 
 
@@ -319,5 +319,5 @@ def _deletion_progress(client: ReleaseClient, request: Request) -> Progress:
     raise ProvisioningError(
         f"The Helm release {client.properties.physical_id} is still {release.last.status}",
         detail=release.last.description,
-        next_step="Delete the stack again, or uninstall the release by hand first.",
+        next_step="Delete the stack again, or uninstall the release manually first.",
     )

@@ -73,11 +73,11 @@ def converge(client: ReleaseClient) -> HelmStepResult:
             is_late = isinstance(error, UnreachableError)
             return HelmStepResult(failure=str(error), deferred=is_late)
     stuck = ProvisioningError(
-        f"The Helm release {client.properties.physical_id} did not reach the wanted state in "
+        f"The Helm release {client.properties.physical_id} did not reach the desired state in "
         f"{_MOST_STEPS} steps",
         detail=release.last.description if release is not None else "",
         secrets=secret_values(client.properties.values),
-        next_step="Look at it with helm history, uninstall it by hand and deploy again.",
+        next_step="Inspect it with helm history, uninstall it manually and deploy again.",
     )
     return HelmStepResult(failure=str(stuck), deferred=True)
 
@@ -109,8 +109,8 @@ def delete(client: ReleaseClient) -> HelmStepResult:
 def unfinished(client: ReleaseClient, release: Release) -> ProvisioningError:
     """Return the failure that helm stored with a release."""
     return ProvisioningError(
-        f"The Helm release {client.properties.physical_id} is {release.last.status} at "
-        f"revision {release.last.number}, not deployed with the wanted content",
+        f"The Helm release {client.properties.physical_id} is {release.last.status} at revision "
+        f"{release.last.number}, not deployed with the desired content",
         detail=release.last.description,
         next_step=DEPLOY_AGAIN,
         secrets=secret_values(client.properties.values),

@@ -121,7 +121,7 @@ def refuse_loss(
         f"the {_KIND_NAMES[item['kind']]} {item['metadata']['name']}" for item in deleted
     )
     raise ProvisioningError(
-        f"{step} the Helm release {client.properties.release_id} would delete {containers} with "
+        f"{step} the Helm release {client.properties.release_id} would delete {containers} and "
         "everything in them",
         detail=f"nothing was deleted, because the release does not own these: {named(found)}",
         next_step=f"Move or delete them, or consent to losing them: {consent}; then try again.",

@@ -64,7 +64,7 @@ class HyperPodClusterProperties(Properties):
             raise ProvisioningError(
                 f"The property ClusterName is {self.cluster_name}, but Request.ClusterName is "
                 f"{self.cluster_input.get('ClusterName')}",
-                next_step="Give both the same name.",
+                next_step="Use the same name for both.",
             )
 
 

@@ -309,7 +309,7 @@ def _deletion(  # noqa: PLR0911 - each return is a case of the table
     if request.waits and request.is_late(found.now):
         return Fail(
             what=f"is still {found.status} and not deleted",
-            next_step="Delete the stack again: that goes on where this left off.",
+            next_step="Delete the stack again: the deletion continues where it stopped.",
             explain=False,
         )
     if found.status == ClusterStatus.DELETING:

@@ -103,8 +103,8 @@ def renamed(cluster_name: str) -> ProvisioningError:
         f"The HyperPod cluster cannot be renamed to {cluster_name}",
         detail="the new cluster would be made before the former one is deleted: an EKS cluster "
         "takes one HyperPod cluster, and Slurm's jobs go with the former one",
-        next_step="Restore the name, or destroy this stack and deploy it again: that makes a new "
-        "cluster.",
+        next_step="Restore the name, or delete this stack and deploy it again, which creates a "
+        "new cluster.",
     )
 
 
@@ -112,11 +112,11 @@ def differs(cluster_name: str, refusals: Sequence[Refusal]) -> ProvisioningError
     """Return the failure for a former deployment's cluster that cannot be made the wanted one."""
     what = ", ".join(dict.fromkeys(refused.what for refused in refusals))
     return ProvisioningError(
-        f"The HyperPod cluster {cluster_name} of a former deployment is in service and differs in "
-        f"{what}",
+        f"The HyperPod cluster {cluster_name} of an earlier deployment is in service and differs "
+        f"in {what}",
         detail="it cannot be made the one that is wanted, and may be in use",
         next_step=(
-            "Choose another cluster name, or if it is not needed any more: aws sagemaker "
+            "Choose another cluster name, or if it is no longer needed: aws sagemaker "
             f"delete-cluster --cluster-name {cluster_name}; then deploy again."
         ),
     )
@@ -133,7 +133,8 @@ def belongs_to_another(cluster_name: str, tags: Mapping[str, str]) -> Provisioni
 def lost_its_tags(cluster_name: str) -> ProvisioningError:
     """Return the failure for a cluster that is to be deleted and has no owner."""
     return ProvisioningError(
-        f"The HyperPod cluster {cluster_name} has lost the tags that say this stack made it",
+        f"The HyperPod cluster {cluster_name} no longer has the tags that identify it as created "
+        "by this stack",
         next_step=(
             "If it is not needed: aws sagemaker delete-cluster --cluster-name "
             f"{cluster_name}; then delete the stack again."
@@ -148,8 +149,8 @@ def kept(cluster_name: str, *, nodes: int) -> ProvisioningError:
         f"The HyperPod cluster {cluster_name} is kept{billed}, because its creation failed and "
         "on_create_failure is keep",
         next_step=(
-            "Find the cause, then deploy again, which replaces it, or delete the stack. If the "
-            "stack does not list it any more: aws sagemaker delete-cluster --cluster-name "
+            "Find the cause, then deploy again, which replaces it, or delete the stack. If it "
+            "is no longer in the stack: aws sagemaker delete-cluster --cluster-name "
             f"{cluster_name}"
         ),
     )
@@ -158,8 +159,8 @@ def kept(cluster_name: str, *, nodes: int) -> ProvisioningError:
 def may_be_kept(cluster_name: str) -> ProvisioningError:
     """Return the failure of a Delete that may be a rollback's, which keeps the cluster."""
     return ProvisioningError(
-        f"The HyperPod cluster {cluster_name} is not deleted, because CloudFormation does not say "
-        "whether the stack is rolled back, which would keep it",
+        f"The HyperPod cluster {cluster_name} is not deleted, because it is unknown whether the "
+        "stack is being rolled back, in which case the cluster is kept",
         next_step="Allow the provisioner's role cloudformation:DescribeStackEvents, then delete "
         "the stack again.",
     )
@@ -169,8 +170,8 @@ def failed_in_use(cluster_name: str, *, nodes: int) -> ProvisioningError:
     """Return the failure for a cluster of an earlier stack that failed after it worked."""
     billed = f" with {nodes} nodes, which are billed" if nodes else ""
     return ProvisioningError(
-        f"A HyperPod cluster {cluster_name} of an earlier stack of this name is Failed{billed}; it "
-        "is not replaced, because it may hold work",
+        f"A HyperPod cluster {cluster_name} of an earlier stack of this name is Failed{billed}; "
+        "it is not replaced, because it may still be in use",
         next_step=(
             "If it is not needed: aws sagemaker delete-cluster --cluster-name "
             f"{cluster_name}; then deploy again. Or choose another cluster name."

@@ -108,7 +108,7 @@ def layer_binary(name: str, environment: Mapping[str, str]) -> Path:
             return folder / name / name
     raise ProvisioningError(
         f"The provisioner function has no {name} binary ({_LAYERS / name / name})",
-        next_step="Attach the kubectl layer that fits the EKS version to the function.",
+        next_step="Attach the kubectl layer for the EKS version to the function.",
     )
 
 

@@ -198,7 +198,7 @@ def test_another_image_of_the_tag_is_not_overwritten(ecr: Stubber) -> None:
     other = {"imageDetails": [{"imageDigest": "sha256:other"}]}
     ecr.add_response("describe_images", other, THERE)
 
-    with pytest.raises(FailedError, match="is there with the digest sha256:other"):
+    with pytest.raises(FailedError, match="exists with the digest sha256:other"):
         mirror_with(ecr, Crane())
 
 

@@ -502,7 +502,7 @@ def test_files_that_are_missing_or_in_the_way(tmp_path: Path) -> None:
     output.write_text("mine", "utf-8")
     said = ran("import-eksctl", source, "--output", output)
     assert said.code == 2
-    assert "exists, and stays as it is; write another one with --output" in said.err
+    assert "exists and is not overwritten; write another file with --output" in said.err
     assert output.read_text("utf-8") == "mine"
 
 

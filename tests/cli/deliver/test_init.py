@@ -159,7 +159,7 @@ def test_a_file_that_is_there_stays(run: Run, tmp_path: Path) -> None:
     code, out, error = run({})
     assert (code, out) == (2, "")
     assert error == (
-        f"{tmp_path}/mine.yaml: exists, and stays as it is; write another one with CONFIG=\n"
+        f"{tmp_path}/mine.yaml: exists and is not overwritten; write another file with CONFIG=\n"
     )
     assert (tmp_path / "mine.yaml").read_text() == "mine"
 
@@ -179,7 +179,9 @@ def test_without_a_terminal_the_missing_answers_are_named(run: Run) -> None:
     given = {key: value for key, value in DEFAULTS.items() if key not in ("ZONES", "STORAGE")}
     code, out, error = run(given)
     assert (code, out) == (2, "")
-    assert error == ("There is no terminal to ask on; add to the command line: ZONES= STORAGE=\n")
+    assert error == (
+        "There is no terminal for questions; add to the command line: ZONES= STORAGE=\n"
+    )
 
 
 def test_a_dialogue_asks_again_and_shows_the_defaults(
@@ -263,7 +265,7 @@ def test_a_name_of_a_zone_needs_credentials(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(AnswerError) as refusal:
         zones_of("b")
     assert str(refusal.value) == (
-        "ZONES: us-west-2b: is another place in each account; give the zone's ID, or "
+        "ZONES: us-west-2b: stands for another zone in each account; use the zone ID, or "
         "credentials that allow ec2:DescribeAvailabilityZones (Unable to locate credentials)"
     )
 

@@ -124,7 +124,10 @@ def test_the_issues_of_a_node_group_are_told_as_cause_and_next_step(reason: str)
         ("InsufficientInstanceCapacity - No", "Wait: nodes join when EC2 has capacity. Or list"),
         ("Not supported in your requested Availability Zone", "List a group of another name in a"),
         ("InsufficientFreeAddresses - No", "Free addresses of the subnet, or list a group of"),
-        ("VcpuLimitExceeded - More", "Request the quota of vCPUs that `make preflight` names."),
+        (
+            "VcpuLimitExceeded - More",
+            "Request a higher vCPU quota; `make preflight` shows which one.",
+        ),
         ("New - It is new", "Fix the cause that the message names."),
     ],
 )

@@ -48,7 +48,7 @@ def _endpoints() -> str:
             _code(service.actions),
         )
 
-    heads = ("service", "who calls it", "what for", "source", "lets through")
+    heads = ("service", "who calls it", "what for", "source", "allows")
     return table(heads, map(cells, ENDPOINT_SERVICES))
 
 
@@ -79,7 +79,7 @@ def _subjects() -> str:
             places = ("Kubernetes" * each.needs_kubernetes, "AWS" * bool(each.reads))
             yield name, each.row, ", ".join(filter(None, places)), _code(sorted(each.reads))
 
-    return table(("subject", "holds when", "looks into", "IAM actions"), rows())
+    return table(("subject", "passes if", "reads", "IAM actions"), rows())
 
 
 def _notifications() -> str:
@@ -101,7 +101,7 @@ def _eksctl() -> str:
     def rows() -> Iterator[tuple[str, ...]]:
         for row in TABLE:
             case = f": `{row.case}`" if row.case else ""
-            same = "" if row.says else "as always here"
+            same = "" if row.says else "always"
             yield _code(row.keys) + case, f"`{_ours(row)}`" if row.ours else same, row.says
 
     return table(("eksctl", "here", "what to know, or to do instead"), rows())

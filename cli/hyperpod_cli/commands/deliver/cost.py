@@ -50,7 +50,7 @@ def cost(
         return
     given = {"--month": month, "--records": records, "--json": as_json or None}
     for option in (name for name, value in given.items() if value is not None):
-        raise OpsError(f"{option}: belongs to --actual, which is missing")
+        raise OpsError(f"{option}: requires --actual; add it")
     for line in lines(cost_here(load_config(config)), name=str(config)):
         typer.echo(line)
 

@@ -121,7 +121,7 @@ def destroy(
     INTERRUPTS.install(allowed=True)
     if not force and not sys.stdin.isatty():
         raise OpsError(
-            "There is no terminal to ask on; to delete without a question: FORCE=1, or --force"
+            "There is no terminal to ask on; to delete without confirmation, set FORCE=1 or --force"
         )
     if templates is None:
         require_bootstrapped(config)

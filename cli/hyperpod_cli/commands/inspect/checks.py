@@ -73,7 +73,7 @@ def verify(
     from hyperpod_cli.terminal.errors import OpsError
 
     if timeout is not None and not wait:
-        raise OpsError("--timeout: is for --wait, which is not given; add --wait, or leave it out")
+        raise OpsError("--timeout: requires --wait; add --wait, or omit it")
     loaded = load_config(config)
     session = aws_session(region=region, config=loaded)
     checks = check_until_all_hold(

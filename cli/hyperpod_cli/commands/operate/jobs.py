@@ -19,9 +19,9 @@ def quota(
     *,
     options: QuotaOptions,
 ) -> None:
-    """Simulate what quotas of teams do to a list of jobs.
+    """Simulate how team quotas affect a list of jobs.
 
-    Who would wait, borrow and make room, what stands idle, and what that costs.
+    Shows which jobs would wait, borrow or be preempted, what would be idle, and what that costs.
     """
     from hyperpod_cli.operate.quotas.command import run
 

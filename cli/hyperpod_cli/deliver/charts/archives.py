@@ -141,9 +141,9 @@ def check_digests(archives: list[Archive], *, pin_file: Path) -> None:
             )
         if pinned != archive.sha256:
             raise ChartError(
-                f"{label}: digest mismatch: {archive.file} has sha256 {archive.sha256}, {pin_file} "
-                f"pins {pinned}; someone changed the archive: find out why before you record "
-                "another digest"
+                f"{label}: digest mismatch: {archive.file} has sha256 {archive.sha256}, "
+                f"{pin_file} pins {pinned}; the archive was changed: find out why before you "
+                "record another digest"
             )
 
 
@@ -157,7 +157,7 @@ def _find(dependency: Dependency, *, folder: Path) -> Path:
     if len(found) != 1:
         names = ", ".join(file.name for file in found) or "none"
         raise ChartError(
-            f"{dependency.label}: CHART_ARCHIVES={folder} must hold exactly one archive of it, "
+            f"{dependency.label}: CHART_ARCHIVES={folder} must have exactly one archive of it, "
             f"found {names}; fetch it from {dependency.repository}"
         )
     return found[0]

@@ -14,19 +14,19 @@ from hyperpod_cli.deliver.eksctl.row import UNREAD, Row, constant, rows
 
 _ADMIN = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
 BY_NAME = (
-    "is by name, which in another account is another place; write the ID that `aws ec2 "
-    "describe-availability-zones` tells, such as usw2-az1"
+    "is a zone name, which stands for another zone in another account; write the zone ID from "
+    "`aws ec2 describe-availability-zones`, such as usw2-az1"
 )
 """What is said of a zone."""
 _ADDON_SAYS = (
-    "an add-on that is installed here has the version of `hyperpod-cdk "
-    "addon-versions`, and a role with the rights that it needs"
+    "the deployment pins the version of each add-on (`hyperpod-cdk addon-versions`), and "
+    "creates a role with the permissions that it needs"
 )
 _OWN_ROLE = (
     "the deployment makes the role of the control plane; to keep yours, keep the "
     "cluster, by eks.cluster_arn"
 )
-_COMPONENT = "the deployment leaves the control plane's components as EKS has them"
+_COMPONENT = "the deployment uses EKS's settings for the control plane's components"
 
 
 def _admin(entry: Any) -> object:  # noqa: ANN401 - what comes from YAML
@@ -70,7 +70,7 @@ def _addons() -> Sequence[Row]:
                     says="the driver comes with a file system: write the section storage "
                     "(docs/storage.md)",
                 ),
-                "install it once the cluster is there, by `aws eks create-addon`",
+                "install it after the deployment, with `aws eks create-addon`",
             ],
             "addons[].{attachPolicy,attachPolicyARNs,configurationValues,namespaceConfig,"
             "permissionsBoundary,podIdentityAssociations,serviceAccountRoleARN,tags,"
@@ -93,19 +93,19 @@ _METADATA = rows(
         "metadata.region": Row(ours="region"),
         "metadata.version": Row(ours="eks.version"),
         "metadata.tags": Row(ours="tags"),
-        "metadata.annotations": "it is for readers alone; write it as a comment",
-        "metadata.{forceUpdateVersion,rollbackConfig}": "it is for an upgrade of Kubernetes, "
-        "which docs/kubernetes-upgrade.md has",
+        "metadata.annotations": "it has no effect on the cluster; write it as a comment",
+        "metadata.{forceUpdateVersion,rollbackConfig}": "it is for a Kubernetes upgrade; see "
+        "docs/kubernetes-upgrade.md",
     }
 )
 
 _IAM = rows(
     {
-        "iam.withOIDC": "pods get rights in AWS by EKS Pod Identity, whose agent is installed, "
-        "and no OIDC provider is made; for roles that trust one, run `aws iam "
-        "create-open-id-connect-provider` once the cluster is there",
-        "iam.{serviceAccounts,podIdentityAssociations}": "give each service account its role once "
-        "the cluster is there, by `aws eks create-pod-identity-association`",
+        "iam.withOIDC": "pods get AWS permissions through EKS Pod Identity, whose agent is "
+        "installed, and no OIDC provider is created; for roles that trust one, "
+        "run `aws iam create-open-id-connect-provider` after the deployment",
+        "iam.{serviceAccounts,podIdentityAssociations}": "after the deployment, give each "
+        "service account its role with `aws eks create-pod-identity-association`",
         "iam.{serviceRoleARN,serviceRolePermissionsBoundary}": _OWN_ROLE,
         "iam.{fargatePodExecutionRoleARN,fargatePodExecutionRolePermissionsBoundary}": (
             "no pod runs on Fargate"
@@ -126,7 +126,7 @@ _IAM = rows(
             Row(case="false"),
             "CloudFormation makes the cluster; write your role into eks.admins",
         ),
-        "identityProviders": "add it once the cluster is there, by `aws eks "
+        "identityProviders": "add it after the deployment, with `aws eks "
         "associate-identity-provider-config`",
     }
 )
@@ -154,8 +154,8 @@ _NETWORK = rows(
                 case="Disable",
                 ours="network.nat_gateways",
                 read=constant("none"),
-                says="leaves nodes without a way out: give them one, or write network.closed: true "
-                "(docs/closed-network.md)",
+                says="leaves nodes without internet access: add a NAT gateway, or set "
+                "network.closed: true (docs/closed-network.md)",
             ),
         ),
         "vpc.clusterEndpoints.{privateAccess,publicAccess}": Row(
@@ -171,7 +171,7 @@ _NETWORK = rows(
         ),
         "vpc.manageSharedNodeSecurityGroupRules": (
             Row(case="true"),
-            "the rules of network.security_group_id are yours, but for those of "
+            "you manage the rules of network.security_group_id, except those of "
             "network.add_security_group_rules",
         ),
         "vpc.extraCIDRs": "a CIDR block of network.hyperpod_subnets outside vpc_cidr is added to "
@@ -201,15 +201,15 @@ _CONTROL_PLANE = rows(
         "cloudWatch.clusterLogging.logRetentionInDays": Row(ours="log_retention_days"),
         "upgradePolicy.supportType": (
             Row(case="EXTENDED"),
-            "it is EXTENDED, EKS's default; once the cluster is there, `aws eks "
-            "update-cluster-config --upgrade-policy` changes it",
+            "it is EXTENDED, EKS's default; to change it, run `aws eks update-cluster-config "
+            "--upgrade-policy` after the deployment",
         ),
-        "{controlPlaneScalingConfig,zonalShiftConfig}": "it is EKS's default; once the cluster is "
-        "there, `aws eks update-cluster-config` changes it",
+        "{controlPlaneScalingConfig,zonalShiftConfig}": "it is EKS's default; to change it, "
+        "run `aws eks update-cluster-config` after the deployment",
         "{kubeAPIServerConfig,kubeControllerManagerConfig,kubeSchedulerConfig}": _COMPONENT,
         "outpost": "the control plane is in the region",
-        "capabilities": "make it once the cluster is there, by `aws eks create-capability`",
-        "gitops": "run `flux bootstrap` once the cluster is there",
+        "capabilities": "create it after the deployment, with `aws eks create-capability`",
+        "gitops": "run `flux bootstrap` after the deployment",
     }
 )
 

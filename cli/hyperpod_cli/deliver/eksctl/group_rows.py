@@ -14,17 +14,17 @@ from hyperpod_cli.deliver.eksctl.row import UNREAD, Row, constant, rows
 
 _THEIRS, _OURS = "managedNodeGroups[]", "node_groups[]"
 _OWN_ROLE = (
-    "the deployment makes the nodes' role, with what EKS needs of it; give pods "
-    "rights of their own, by `aws eks create-pod-identity-association`"
+    "the deployment creates the nodes' role, with the permissions that EKS needs; give pods "
+    "their own permissions, with `aws eks create-pod-identity-association`"
 )
-_ADDON_POLICY = "nodes get no such rights, which each of their pods would have; "
+_ADDON_POLICY = "nodes do not get these permissions, because every pod on them would have them; "
 _POLICIES: Mapping[str, str] = {
-    "autoScaler": "operators.cluster_autoscaler: true installs it with a role of its own",
-    "cloudWatch": "observability.cloudwatch: {} installs the agent with a role of its own",
-    "ebs": "operators.ebs_csi_driver: true installs the driver with a role of its own",
-    "fsx": "the driver that comes with the section storage has a role of its own",
+    "autoScaler": "operators.cluster_autoscaler: true installs it with its own IAM role",
+    "cloudWatch": "observability.cloudwatch: {} installs the agent with its own IAM role",
+    "ebs": "operators.ebs_csi_driver: true installs the driver with its own IAM role",
+    "fsx": "the driver that the storage section installs has its own IAM role",
     "{albIngress,appMesh,appMeshPreview,awsLoadBalancerController,certManager,efs,"
-    "externalDNS,imageBuilder,xRay}": "give the pods that need them a role, by `aws eks "
+    "externalDNS,imageBuilder,xRay}": "give the pods that need them a role with `aws eks "
     "create-pod-identity-association`",
 }
 
@@ -98,7 +98,7 @@ _PLACE: _Table = {
         says="is not its name: the deployment makes a placement group for each group of nodes",
         ours="placement_group",
     ),
-    "placement.spreadLevel": "a placement group is of strategy cluster",
+    "placement.spreadLevel": "the placement group has the strategy cluster",
     "securityGroups": "nodes have the security group of network.security_group_id, or the one "
     "that is made",
     "outpostARN": "nodes are in the region",
@@ -112,7 +112,7 @@ _CAPACITY: _Table = {
     ),
     "capacityReservation.capacityReservationPreference": (
         Row(case="open"),
-        "without a reservation of theirs, nodes run in open reservations that fit, and outside any",
+        "without their own reservation, nodes run in matching open reservations, or outside any",
     ),
     "instanceMarketOptions.marketType": (
         Row(case="capacity-block", read=constant("CapacityBlock"), ours="capacity"),
@@ -132,10 +132,11 @@ _SOFTWARE: _Table = {
         Row(case="auto-ssm"),
         "nodes run EKS's AMI for their hardware, which release_version pins",
     ),
-    "launchTemplate": "the deployment makes one; write what it holds into the keys of node_groups",
+    "launchTemplate": "the deployment creates one; write its settings into the keys of node_groups",
     "overrideBootstrapCommand": Row(read=_raid0, ours="raid0"),
-    "{overrideBootstrapCommand,preBootstrapCommands}": "a node runs what EKS's AMI does and "
-    "nothing else; run such commands in a privileged DaemonSet",
+    "{overrideBootstrapCommand,preBootstrapCommands}": "nodes run only the setup of EKS's AMI; "
+    "use a privileged DaemonSet for such "
+    "commands",
     "bottlerocket": "nodes run Amazon Linux 2023",
     "maxPodsPerNode": "EKS's AMI computes it from the network interfaces of the type",
 }
@@ -143,10 +144,9 @@ _SOFTWARE: _Table = {
 _MANAGEMENT: _Table = {
     "labels": Row(ours="labels"),
     "taints": Row(read=_taints, ours="taints"),
-    "tags": "tags at the top are for every resource",
+    "tags": "the top-level tags apply to every resource",
     "{propagateASGTags,asgSuspendProcesses}": "EKS manages the Auto Scaling group",
-    "{instanceName,instancePrefix}": "instances have the tags of EKS, and eks:nodegroup-name "
-    "among them",
+    "{instanceName,instancePrefix}": "instances have the tags of EKS, such as eks:nodegroup-name",
     "nodeRepairConfig.enabled": Row(ours="node_repair"),
     "nodeRepairConfig.{maxParallelNodesRepairedCount,maxParallelNodesRepairedPercentage,"
     "maxUnhealthyNodeThresholdCount,maxUnhealthyNodeThresholdPercentage,"
@@ -154,9 +154,9 @@ _MANAGEMENT: _Table = {
     "updateConfig.maxUnavailable": Row(ours="max_unavailable"),
     "updateConfig.maxUnavailablePercentage": "write max_unavailable, a number of nodes",
     "enableDetailedMonitoring": Row(ours="detailed_monitoring"),
-    "disableIMDSv1": (Row(case="true"), "instances answer to IMDSv2 alone"),
-    "disablePodIMDS": (Row(case="true"), "pods get rights by EKS Pod Identity"),
-    "ebsOptimized": (Row(case="true"), "it is as the instance type has it"),
+    "disableIMDSv1": (Row(case="true"), "instances allow only IMDSv2"),
+    "disablePodIMDS": (Row(case="true"), "pods get permissions through EKS Pod Identity"),
+    "ebsOptimized": (Row(case="true"), "the instance type decides"),
     "ssh.allow": Row(case="false"),
     "ssh.enableSsm": Row(case="true"),
     "ssh.{allow,enableSsm,publicKey,publicKeyName,publicKeyPath,sourceSecurityGroupIds}": (
@@ -169,15 +169,15 @@ _MANAGEMENT: _Table = {
 
 _OTHERS = rows(
     {
-        "nodeGroups": "these are self-managed, and here EKS manages node groups; rename the key to "
-        "managedNodeGroups and import again, to see what of them is carried",
+        "nodeGroups": "these are self-managed, and the deployment creates only managed node "
+        "groups; rename the key to managedNodeGroups and import again to see "
+        "which settings can be kept",
         "autoModeConfig": (
             Row(read=lambda mode: mode if mode == {"enabled": False} else UNREAD),
             "nodes are those of node_groups and cluster; EKS Auto Mode is off",
         ),
-        "fargateProfiles": "no pod runs on Fargate, so give such pods nodes in node_groups",
-        "karpenter": "scale by operators.cluster_autoscaler, or HyperPod's nodes by "
-        "cluster.auto_scaling",
+        "fargateProfiles": "no pod runs on Fargate; add node_groups for these pods",
+        "karpenter": "use operators.cluster_autoscaler, or cluster.auto_scaling for HyperPod nodes",
     }
 )
 

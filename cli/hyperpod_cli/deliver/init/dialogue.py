@@ -45,7 +45,7 @@ def _answers(given: Mapping[str, str | None], *, config: Path | None, orchestrat
     missing = [question.key for question in QUESTIONS if given[question.key] is None]
     if missing and not sys.stdin.isatty():
         keys = " ".join(f"{key}=" for key in missing)
-        raise OpsError(f"There is no terminal to ask on; add to the command line: {keys}")
+        raise OpsError(f"There is no terminal for questions; add to the command line: {keys}")
     if missing:
         print("Return takes what is in brackets; Ctrl-C ends without a file.")
     answers = replace(first_answers(), orchestrator=orchestrator)

@@ -43,9 +43,8 @@ def _ids(names: Sequence[str], *, region: str) -> dict[str, str]:
         found = ec2.describe_availability_zones(ZoneNames=names)
     except (BotoCoreError, ClientError) as error:
         raise AnswerError(
-            f"ZONES: {', '.join(names)}: is another place in each account; give the zone's ID, or "
-            "credentials that allow ec2:DescribeAvailabilityZones "
-            f"({one_line(error)})"
+            f"ZONES: {', '.join(names)}: stands for another zone in each account; use the zone "
+            f"ID, or credentials that allow ec2:DescribeAvailabilityZones ({one_line(error)})"
         ) from None
     return {zone["ZoneName"]: zone["ZoneId"] for zone in found["AvailabilityZones"]}
 
@@ -136,8 +135,8 @@ def _with_zones(answers: Answers, text: str) -> Answers:
     zones = [zone for zone in re.split(r"[\s,]+", text) if zone]
     if not 1 <= len(zones) <= _ZONES:
         raise AnswerError(
-            f"ZONES: {shown(text)} must be one zone or two, that of the nodes first; write further "
-            "ones into the file"
+            f"ZONES: {shown(text)} must be one or two zones, first that of the nodes; add more "
+            "in the file"
         )
     zones = _zone_ids(zones, region=answers.region)
     others = [zone for zone in known_zones(answers.region) if zone not in zones]

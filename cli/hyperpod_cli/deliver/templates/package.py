@@ -137,8 +137,8 @@ class AssetsInBucket(StackSynthesizer):
     ) -> DockerImageAssetLocation:
         """Refuse an image: it would need a repository of every reader's own."""
         raise ValueError(
-            f"{asset.directory_name}: plain templates hold files, and no container image; let the "
-            "stack name an image that is in a registry"
+            f"{asset.directory_name}: plain templates cannot contain container images; use an "
+            "image from a registry"
         )
 
     def synthesize(self, session: ISynthesisSession) -> None:

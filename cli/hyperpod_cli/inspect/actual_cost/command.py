@@ -39,7 +39,7 @@ def run(*, config: Path, month: str | None, records: Path | None, as_json: bool)
         head, source = "account", "by Slurm's records"
     else:
         if records is not None:
-            raise OpsError("--records: is for clusters with Slurm; leave it out")
+            raise OpsError("--records: is for clusters with Slurm; omit it")
         # A sample stands for the time that follows it.
         found = _by_metrics(loaded, config, start=start, end=min(now, end - _STEP))
         head, source = "team", f"by metrics of every {_STEP.seconds // 60} minutes"
@@ -80,8 +80,8 @@ def _records_of(
     if records is None:
         if loaded.cluster.accounting is None:
             raise OpsError(
-                f"--actual: cluster.slurm.accounting of {config} is null, so no record of who used "
-                "nodes outlives the controller; switch it on and deploy, and the figures begin then"
+                f"--actual: cluster.slurm.accounting of {config} is null, so records of who used "
+                "nodes are lost with the controller; turn it on and deploy; records begin then"
             )
         file = "" if config == DEFAULT_CONFIG else f" --config {shlex.quote(str(config))}"
         raise OpsError(
@@ -151,13 +151,13 @@ def _bounds(month: str | None, *, now: datetime) -> tuple[datetime, datetime]:
 def _require_metrics(config: Config, path: Path) -> None:
     if not config.cluster.exists:
         raise OpsError(
-            f"--actual: {path} has no HyperPod cluster (cluster: null), and its metrics come with "
-            "one; AWS's Cost Explorer has costs by tag (docs/cost.md)"
+            f"--actual: {path} has no HyperPod cluster (cluster: null), and there are no metrics "
+            "without one; AWS's Cost Explorer has costs by tag (docs/cost.md)"
         )
     if config.observability.prometheus is None:
         raise OpsError(
-            f"--actual: nothing records who uses the nodes of {path}; switch on "
-            "observability.prometheus and deploy, and the figures begin then"
+            f"--actual: nothing records who uses the nodes of {path}; turn on "
+            "observability.prometheus and deploy; records begin then"
         )
 
 

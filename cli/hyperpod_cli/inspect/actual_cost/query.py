@@ -40,7 +40,7 @@ def _found(content: bytes, *, endpoint: str) -> list[Series]:
         ]
     except (ValueError, KeyError, TypeError):
         raise OpsError(
-            f"--actual: {endpoint} does not answer as Prometheus does; look at the output "
+            f"--actual: {endpoint} does not answer like Prometheus; check the output "
             "PrometheusEndpoint of the stack"
         ) from None
 

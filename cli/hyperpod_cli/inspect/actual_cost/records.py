@@ -90,8 +90,9 @@ def read_records(text: str, *, place: str) -> Records:
     last = _LAST.fullmatch(lines[-1]) if lines else None
     if last is None:
         raise OpsError(
-            f"--records: {place} does not end with a month and a time, so it is not all that "
-            "the command printed; `hyperpod-cdk cost --actual` without --records shows the command"
+            f"--records: {place} does not end with a month and a time, so the output of the "
+            "command is incomplete; `hyperpod-cdk cost --actual` without --records shows the "
+            "command"
         )
     registered: list[Registered] = []
     allocations: list[Allocation] = []
@@ -106,8 +107,8 @@ def read_records(text: str, *, place: str) -> Records:
                 raise _FieldError(line)
         except _FieldError as wrong:
             raise OpsError(
-                f"--records: {place}:{number}: {str(wrong)[:_SHOWN]!r} is nothing that the command "
-                "prints; `hyperpod-cdk cost --actual` without --records shows the command"
+                f"--records: {place}:{number}: {str(wrong)[:_SHOWN]!r} is not output of the "
+                "command; `hyperpod-cdk cost --actual` without --records shows the command"
             ) from None
     return Records(
         month=last[1],

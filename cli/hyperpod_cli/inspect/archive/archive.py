@@ -141,7 +141,7 @@ def read_archive(path: Path) -> Archive:
     # RecursionError: lists in lists without end.
     except (KeyError, ValueError, RecursionError) as error:
         raise ArchiveError(
-            f"{path}: has not what format {FORMAT} has ({first_line(error)}); {_AGAIN}"
+            f"{path}: lacks what format {FORMAT} has ({first_line(error)}); {_AGAIN}"
         ) from None
 
 
@@ -156,7 +156,7 @@ def _files(path: Path) -> dict[str, bytes]:
                 room.take(size=member.file_size, files=1)
                 refuse_member(member.filename, is_plain=is_plain(member))
                 if member.flag_bits & _ENCRYPTED:
-                    raise MemberError("is encrypted, which no archive is")
+                    raise MemberError("is encrypted; archives are not encrypted")
             files = {member.filename: archive.read(member) for member in members}
     except OSError as error:
         raise ArchiveError(f"{path}: cannot be read ({error.strerror})") from None

@@ -44,8 +44,8 @@ def rehearse(
 def _require_rehearsal() -> None:
     if not _REHEARSAL.is_file():
         raise OpsError(
-            "rehearsal: is not in this folder; run it in the folder of the project, or keep what "
-            "is deployed with --save and send it to who has that folder"
+            "rehearsal: is not in this folder; run it in the folder of the project, or keep "
+            "what is deployed with --save and use it on a machine that has that folder"
         )
 
 

@@ -135,8 +135,7 @@ def wait(
             left = ", ".join(f"{name} {status}" for name, status in waiting.items())
             raise OpsError(
                 f"{watched.action.name}: not done after {watched.action.minutes:.0f} minutes: "
-                f"{left}; HyperPod goes on: see `hyperpod-ops status` and "
-                "`hyperpod-ops events`"
+                f"{left}; HyperPod continues: see `hyperpod-ops status` and `hyperpod-ops events`"
             )
         shown = waiting
         time.sleep(seconds)

@@ -37,8 +37,8 @@ def _with_count(text: str, *, group: str, index: int, count: int) -> str:
     named = _value(mapping, _NAME)
     if mapping is None or named is None:
         raise OpsError(
-            f"cluster.instance_groups: {_KEY} of {group!r} is not written in the group itself; "
-            "change it by hand and run `make deploy`"
+            f"cluster.instance_groups: {_KEY} of {group!r} is not set in the group itself; "
+            "change it manually and run `make deploy`"
         )
     position: int = named[1].end_mark.index
     if mapping.flow_style:
@@ -112,8 +112,8 @@ class CountChange:
             replace_file(self.path, text, expected=expected.encode())
         except ChangedError:
             raise OpsError(
-                f"{self.path}: was changed by another program meanwhile, and is left as that wrote "
-                "it; run it again"
+                f"{self.path}: was changed by another program in the meantime and was not "
+                "overwritten; run it again"
             ) from None
         except OSError as error:
             raise OpsError(f"{self.path}: cannot be written ({error.strerror})") from None
@@ -147,7 +147,7 @@ def count_change(path: Path, *, group: str, count: int) -> CountChange:
     if _counts(config_of(changed, path=path)) != {**_counts(config), group: count}:
         raise OpsError(
             f"{path}: instance_count of {group!r} is also that of another group (an anchor); "
-            "change it by hand and run `make deploy`"
+            "change it manually and run `make deploy`"
         )
     return CountChange(
         path=path, group=group, before=text, after=changed, former=former, count=count

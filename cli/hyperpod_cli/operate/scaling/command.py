@@ -44,14 +44,14 @@ def refuse_pending(config: Path, *, group: str, chosen: Chosen, cluster: Describ
     if differing:
         counts = f" ({'; '.join(drifted)})" if drifted else ""
         raise OpsError(
-            f"{config}: differs from what is deployed already, in {', '.join(differing)}{counts}; "
-            f"`make diff CONFIG={config}` shows what else this would deploy: deploy that first, or "
-            "take it back; nothing was done"
+            f"{config}: differs from what is deployed already, in "
+            f"{', '.join(differing)}{counts}; `make diff CONFIG={config}` shows what else this "
+            "would deploy: deploy that first, or undo it; nothing was changed"
         )
     if drifted and loaded.cluster.resource == _NATIVE:
         raise OpsError(
             f"{config}: with cluster.resource native, all groups are sent as written, and "
-            f"{'; '.join(drifted)}; scale those first; nothing was done"
+            f"{'; '.join(drifted)}; scale those first; nothing was changed"
         )
 
 
@@ -159,7 +159,7 @@ def _agreed_to(
     target = now.get("TargetCount")
     if change.former == count:
         _refuse_without_change(chosen, group=group, count=count, target=target)
-        typer.echo(f"Group {group} has {count} nodes, as {config} says; nothing was done.")
+        typer.echo(f"Group {group} has {count} nodes, as {config} says; nothing was changed.")
         return None
     typer.echo("Synthesizing, and comparing with what is deployed ...", err=True)
     refuse_pending(config, group=group, chosen=chosen, cluster=found)
@@ -199,8 +199,8 @@ def _refuse_without_change(chosen: Chosen, *, group: str, count: int, target: in
     if target != count:
         first, second = (chosen.command("scale", group, str(n)) for n in (target or 0, count))
         raise OpsError(
-            f"{chosen.file}: says instance_count {count} of {group!r} already, and the cluster has "
-            f"{target}, which it was given otherwise; a deployment changes only what changed in "
+            f"{chosen.file}: says instance_count {count} of {group!r} already, and the cluster "
+            f"has {target}, which was set in another way; a deployment applies only changes in "
             f"the file: run `{first}`, then `{second}`"
         )
 

@@ -28,8 +28,8 @@ def locked(path: Path) -> Iterator[None]:
         file = _held(lock, path=path)
     except OSError as error:
         raise OpsError(
-            f"{path}: {lock} cannot be written ({error.strerror}), which keeps out a second "
-            "`scale`; get the right to write to its folder, or use a copy of the file elsewhere"
+            f"{path}: {lock} cannot be written ({error.strerror}), which prevents two `scale` "
+            "runs at a time; get write access to its folder, or use a copy of the file elsewhere"
         ) from None
     with file:
         try:
@@ -49,8 +49,8 @@ def _held(lock: Path, *, path: Path) -> IO[str]:
                 file.seek(0)
                 holder = file.read().strip() or "another process"
             raise OpsError(
-                f"{path}: {holder} is changing it; wait for its end, then run it again; nothing "
-                "was done"
+                f"{path}: {holder} is changing it; wait until that ends, then run it again; "
+                "nothing was changed"
             ) from None
         if lock.exists() and os.path.samestat(os.fstat(file.fileno()), lock.stat()):
             break

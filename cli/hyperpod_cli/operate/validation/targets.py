@@ -67,7 +67,7 @@ def accelerated_groups(
     known = ", ".join(fitting) or "none"
     if group is None:
         if not fitting:
-            raise OpsError(f"{name}: no group has GPUs or Trainium, so nothing is to be tested")
+            raise OpsError(f"{name}: no group has GPUs or Trainium, so there is nothing to test")
         return fitting
     if cluster is not None and group not in node_groups:
         cluster.group(group)

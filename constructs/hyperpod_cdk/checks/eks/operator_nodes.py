@@ -45,13 +45,13 @@ def operator_nodes(config: Config) -> Findings:
         yield warning(
             ("cluster", "wait_for"),
             config.cluster.wait_for,
-            "lets the operators be installed before there is a node, which EKS gives up after 20 "
-            "minutes; set it to nodes",
+            "lets the operators be installed before there is a node, and EKS fails the "
+            "installation after 20 minutes; set it to nodes",
         )
 
 
 def _no_node(config: Config) -> Findings:
-    given_up = "and EKS gives up operators whose pods find none; set"
+    given_up = "and the installation of operators whose pods find no node fails; set"
     otherwise = "to 1, or leave operators out until there is a node"
     if config.cluster.exists and config.cluster.auto_scaling is None:
         names = [group.name for group in config.cluster.instance_groups]

@@ -17,10 +17,10 @@ SUBJECT = Subject(
         Panel(
             title="Dollars an hour",
             what="What the nodes that run cost at AWS's list prices, by instance type; in "
-            "CloudWatch by kind, each node as the dearest type of its kind.",
+            "CloudWatch by kind, each node at the highest price of its kind.",
             unit=Unit.DOLLARS_AN_HOUR,
-            why="Nodes are nearly the whole bill, with or without jobs.",
-            to_do="Scale down groups that have nothing to do: hyperpod-ops scale.",
+            why="Nodes are most of the bill, with or without jobs.",
+            to_do="Scale down idle groups: hyperpod-ops scale.",
             sources=(INSIGHTS, _KUBELET),
             cloudwatch=(
                 Line(label="GPU nodes", expression="$gpu_nodes * $gpu_price"),
@@ -31,20 +31,20 @@ SUBJECT = Subject(
         ),
         Panel(
             title="Dollars an hour by team",
-            what="The part of that for the accelerators that pods of a team, or of another "
-            "namespace, ask for.",
+            what="The part of this cost for the accelerators that pods of a team, or of another "
+            "namespace, request.",
             unit=Unit.DOLLARS_AN_HOUR,
-            why="It tells who uses the nodes; hyperpod-cdk cost --actual has the month.",
-            to_do="Compare with the quotas of the teams, and with what stands idle.",
+            why="It shows which teams use the nodes; hyperpod-cdk cost --actual shows the month.",
+            to_do="Compare it with the quotas of the teams, and with the idle nodes.",
             promql=f"sum by (cluster_id, team) ({by_team(SHARES)} * on (cluster_id, node) "
             "group_left () max by (cluster_id, node) "
             "(hyperpod:node_dollars_per_hour{$cluster}))",
         ),
         Panel(
             title="Dollars an hour of nodes without work",
-            what="The part of that for nodes with accelerators on which no pod asks for one.",
+            what="The part of this cost for nodes whose accelerators no pod requests.",
             unit=Unit.DOLLARS_AN_HOUR,
-            why="It is what scaling down would save now.",
+            why="This is what you would save by scaling down now.",
             to_do="Scale down these groups: hyperpod-ops idle has the commands; an EKS node group "
             "by its desired_size.",
             promql="sum by (cluster_id, instance_group) "

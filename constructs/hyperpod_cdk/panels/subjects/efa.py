@@ -21,7 +21,7 @@ SUBJECT = Subject(
             what="What the nodes receive through EFA, by packets and by RDMA.",
             unit=Unit.BYTES_A_SECOND,
             why="Training on several nodes without it goes over TCP, many times slower.",
-            to_do="Set FI_PROVIDER=efa, ask for vpc.amazonaws.com/efa, and read NCCL's log.",
+            to_do="Set FI_PROVIDER=efa, request vpc.amazonaws.com/efa, and read NCCL's log.",
             sources=(_INSIGHTS, _EXPORTER),
             cloudwatch=(
                 Line(label="received", metrics=("node_efa_rx_bytes",)),
@@ -36,7 +36,7 @@ SUBJECT = Subject(
             what="Bytes that were retransmitted, of 100 that were sent.",
             unit=Unit.PERCENT,
             why="Congestion or a bad link slows down each collective operation.",
-            to_do="Find the node with most of it, and replace it: hyperpod-ops replace.",
+            to_do="Find the node with the highest value, and replace it: hyperpod-ops replace.",
             cloudwatch=(
                 Line(
                     label="cluster",
@@ -55,8 +55,8 @@ SUBJECT = Subject(
             title="EFA timeouts and unresponsive peers",
             what="Retransmissions that timed out, and peers that did not answer.",
             unit=Unit.A_SECOND,
-            why="One peer that does not answer is a node that failed, and NCCL waits for it.",
-            to_do="Compare with the node's health; a job that hangs ends with NCCL's timeout.",
+            why="A peer that does not answer is a failed node, and NCCL waits for it.",
+            to_do="Compare it with the node's health; a job that hangs ends with NCCL's timeout.",
             cloudwatch=(
                 Line(label="timeouts", metrics=("node_efa_retrans_timeout_events",)),
                 Line(label="unresponsive", metrics=("node_efa_unresponsive_remote_events",)),

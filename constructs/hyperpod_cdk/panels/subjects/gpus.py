@@ -15,15 +15,18 @@ SUBJECT = Subject(
             title="GPU utilization",
             what="The share of time in which a kernel ran, the mean over the GPUs of a node.",
             unit=Unit.PERCENT,
-            why="A training job keeps it near 100; a low value is waiting for data or for others.",
-            to_do="Look for a node that is slower than the others, and at the file system below.",
+            why=(
+                "A training job keeps it near 100; a low value means that it waits for data or "
+                "for other nodes."
+            ),
+            to_do="Look for a node that is slower than the others, and check the file systems.",
             cloudwatch=(Line(label="all nodes", metrics=("node_gpu_utilization",)),),
             promql="avg by (cluster_id, Hostname) (DCGM_FI_DEV_GPU_UTIL{$cluster})",
         ),
         Panel(
             title="Idle GPUs",
-            what="GPUs below 5 % utilization in the mean of an hour; in CloudWatch the GPUs that "
-            "no pod asks for.",
+            what="GPUs below 5 % utilization in the mean of an hour; in CloudWatch, the GPUs "
+            "that no pod requests.",
             unit=Unit.COUNT,
             why="They cost as much as busy ones.",
             to_do="Scale down the group, or find the job that holds GPUs and does not use them.",
@@ -42,8 +45,11 @@ SUBJECT = Subject(
             title="Utilization of all GPUs",
             what="The mean utilization of every GPU of the cluster.",
             unit=Unit.PERCENT,
-            why="Below 5 % for two hours, nothing is computed, and all is paid.",
-            to_do="Run hyperpod-ops idle: it names the groups, their cost, and what ends them.",
+            why="Below 5 % for two hours, the cluster does no work, but you pay for all of it.",
+            to_do=(
+                "Run hyperpod-ops idle: it shows the idle groups, their cost, and how to "
+                "scale them down."
+            ),
             cloudwatch=(Line(label="cluster", metrics=("node_gpu_utilization",)),),
             promql="avg by (cluster_id) (DCGM_FI_DEV_GPU_UTIL{$cluster})",
             legend="cluster",
@@ -64,8 +70,8 @@ SUBJECT = Subject(
             title="GPU power",
             what="What the GPUs draw, the mean of a GPU.",
             unit=Unit.WATTS,
-            why="It tells computing from waiting: a GPU that waits in a collective operation shows "
-            "100 % utilization and little power.",
+            why="It shows whether a GPU computes or waits: one that waits in a collective "
+            "operation shows 100 % utilization and little power.",
             to_do="With full utilization and low power, find the rank that holds up the others.",
             cloudwatch=(Line(label="a GPU", metrics=("node_gpu_power_draw",)),),
             promql="avg by (cluster_id, Hostname) (DCGM_FI_DEV_POWER_USAGE{$cluster})",
@@ -86,12 +92,12 @@ SUBJECT = Subject(
         ),
         Panel(
             title="XID errors",
-            what="The number of the last XID error of each GPU that had one.",
+            what="The code of the last XID error of each GPU that had one.",
             unit=Unit.COUNT,
-            why="It names the fault: 13, 31, 43 and 45 are mostly the program's, 48, 63, 64, 74, "
-            "79, 94 and 95 the hardware's.",
-            to_do="HyperPod acts on those of the hardware, and its event tells of them; debug the "
-            "program for the others.",
+            why="The code shows the cause: 13, 31, 43 and 45 mostly the program, 48, 63, 64, "
+            "74, 79, 94 and 95 the hardware.",
+            to_do="HyperPod repairs hardware errors and sends an event; for the others, debug "
+            "the program.",
             sources=(_DCGM, _XID),
             promql="max by (cluster_id, Hostname, gpu) (DCGM_FI_DEV_XID_ERRORS{$cluster} > 0)",
             legend="{{Hostname}} GPU {{gpu}}",

@@ -13,7 +13,9 @@ SUBJECT = Subject(
             title="Pending pods",
             what="Pods that Kubernetes has accepted and that do not run yet, by namespace.",
             unit=Unit.COUNT,
-            why="After an hour it is no longer the pull of an image: nodes, EFA or a volume lack.",
+            why=(
+                "After an hour, the cause is not an image pull: nodes, EFA or a volume are missing."
+            ),
             to_do="Read why: kubectl describe pod; add nodes: hyperpod-ops scale.",
             cloudwatch=(
                 Line(
@@ -29,10 +31,10 @@ SUBJECT = Subject(
         ),
         Panel(
             title="Containers that crash",
-            what="Containers that Kubernetes waits to start again, because they fail each time.",
+            what="Containers that fail each time Kubernetes restarts them.",
             unit=Unit.COUNT,
-            why="A job that starts again and again holds its nodes and gets nowhere.",
-            to_do="Read the log of the run before: kubectl logs --previous; end the job.",
+            why="A job that restarts again and again uses its nodes without progress.",
+            to_do="Read the log of the previous run: kubectl logs --previous; delete the job.",
             cloudwatch=(
                 Line(
                     label="crashing",
@@ -47,10 +49,13 @@ SUBJECT = Subject(
         ),
         Panel(
             title="Restarts of containers",
-            what="How often containers were started again within an hour, by namespace.",
+            what="How often containers were restarted within an hour, by namespace.",
             unit=Unit.COUNT,
             why="Each restart of a training job loses what was computed since its checkpoint.",
-            to_do="Compare with the nodes' health: the same node each time is the node's fault.",
+            to_do=(
+                "Compare it with the nodes' health: if it is always the same node, the node "
+                "is the cause."
+            ),
             sources=(_PODS,),
             promql="sum by (cluster_id, namespace) "
             "(increase(kube_pod_container_status_restarts_total{$cluster}[1h]))",
@@ -59,8 +64,8 @@ SUBJECT = Subject(
             title="Waiting workloads",
             what="Workloads that wait for their team's quota, by Kueue's queue.",
             unit=Unit.COUNT,
-            why="A queue that is never empty has too small a quota, or a share that others hold.",
-            to_do="Compare the quotas with what is asked for.",
+            why="A queue that is never empty has too small a quota, or other teams use its quota.",
+            to_do="Compare the quotas with the requests.",
             sources=(_KUEUE,),
             promql="sum by (cluster_id, cluster_queue) (kueue_pending_workloads{$cluster})",
         ),

@@ -14,7 +14,7 @@ SUBJECT = Subject(
             title="Used space",
             what="The share of a file system's space that is used.",
             unit=Unit.PERCENT,
-            why="A full file system ends the job that writes a checkpoint, and slows before that.",
+            why=("When it is full, jobs fail to write checkpoints; before that, it gets slower."),
             to_do="Delete old checkpoints, or raise the file system's capacity_gib, which takes "
             "hours.",
             cloudwatch=(
@@ -43,7 +43,7 @@ SUBJECT = Subject(
             title="Metadata operations",
             what="Opening, listing and deleting files.",
             unit=Unit.A_SECOND,
-            why="Data sets of many small files are limited by them, not by throughput.",
+            why="They limit data sets of many small files, rather than throughput.",
             to_do="Pack small files into larger ones, or raise metadata_iops.",
             cloudwatch=(rate("operations", "MetadataOperations"),),
         ),

@@ -17,8 +17,11 @@ SUBJECT = Subject(
             title="NeuronCore utilization",
             what="The share of time in which the NeuronCores computed, the mean of a node.",
             unit=Unit.PERCENT,
-            why="A low value in a training job is waiting for data, for others or for compilation.",
-            to_do="Look at the job's log for compilations, and at the file system below.",
+            why=(
+                "A low value in a training job means that it waits for data, other nodes or "
+                "compilation."
+            ),
+            to_do="Look for compilations in the job's log, and check the file systems.",
             cloudwatch=(Line(label="all nodes", metrics=("node_neuroncore_utilization",)),),
             promql="100 * avg by (cluster_id, instance_id) "
             "(neuroncore_utilization_ratio{$cluster})",
@@ -27,8 +30,11 @@ SUBJECT = Subject(
             title="Utilization of all NeuronCores",
             what="The mean utilization of every NeuronCore of the cluster.",
             unit=Unit.PERCENT,
-            why="Below 5 % for two hours, nothing is computed, and all is paid.",
-            to_do="Run hyperpod-ops idle: it names the groups, their cost, and what ends them.",
+            why="Below 5 % for two hours, the cluster does no work, but you pay for all of it.",
+            to_do=(
+                "Run hyperpod-ops idle: it shows the idle groups, their cost, and how to "
+                "scale them down."
+            ),
             cloudwatch=(Line(label="cluster", metrics=("node_neuroncore_utilization",)),),
             # Neuron Monitor has no core to report while no program runs on a node.
             promql="100 * avg by (cluster_id) (neuroncore_utilization_ratio{$cluster}) "
@@ -40,7 +46,7 @@ SUBJECT = Subject(
             title="Neuron device memory",
             what="The memory of the devices that programs use, the sum of a node.",
             unit=Unit.BYTES,
-            why="A program that needs more than there is fails when it is loaded.",
+            why="A program that needs more memory than the device has fails to load.",
             to_do="Change the job's batch size or its sharding.",
             cloudwatch=(
                 Line(
@@ -52,19 +58,28 @@ SUBJECT = Subject(
         ),
         Panel(
             title="Neuron execution errors",
-            what="Failed executions, by their kind.",
+            what="Failed executions, by type.",
             unit=Unit.A_SECOND,
-            why="Kind hardware is a broken device; numerical and model are the program's.",
-            to_do="Replace a node with errors of the hardware: hyperpod-ops replace.",
+            why=(
+                "The type hardware means a broken device; numerical and model errors come from "
+                "the program."
+            ),
+            to_do="Replace a node with hardware errors: hyperpod-ops replace.",
             cloudwatch=(rate("all kinds", "node_neuron_execution_errors_total"),),
             promql="sum by (cluster_id, error_type) (rate(execution_errors_total{$cluster}[5m]))",
         ),
         Panel(
             title="Neuron memory errors",
-            what="Errors of the devices' memory, corrected ones among them.",
+            what="Errors of the devices' memory, including corrected ones.",
             unit=Unit.COUNT,
-            why="Uncorrected ones end jobs, and corrected ones that grow announce them.",
-            to_do="HyperPod acts on uncorrected ones; replace a node whose corrected ones grow.",
+            why=(
+                "Uncorrected errors end jobs; a growing number of corrected ones often precedes "
+                "them."
+            ),
+            to_do=(
+                "HyperPod repairs nodes with uncorrected errors; replace nodes with a growing "
+                "number of corrected ones."
+            ),
             cloudwatch=(
                 Line(
                     label="all kinds",

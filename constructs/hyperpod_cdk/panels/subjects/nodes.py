@@ -13,10 +13,10 @@ SUBJECT = Subject(
     panels=(
         Panel(
             title="Nodes by health",
-            what="How many nodes there are; in Prometheus by the health that HyperPod gives them.",
+            what="The number of nodes; in Prometheus, by their HyperPod health status.",
             unit=Unit.COUNT,
-            why="Unschedulable runs deep health checks; pending ones wait to be rebooted or "
-            "replaced.",
+            why="Unschedulable nodes run deep health checks; pending nodes wait to be rebooted "
+            "or replaced.",
             to_do="Wait for HyperPod; without automatic recovery: hyperpod-ops replace.",
             sources=(INSIGHTS, _HEALTH),
             cloudwatch=(Line(label="nodes", metrics=("cluster_node_count",)),),
@@ -27,8 +27,8 @@ SUBJECT = Subject(
             title="Nodes that are not ready",
             what="Nodes whose condition in Kubernetes is not Ready.",
             unit=Unit.COUNT,
-            why="HyperPod recovers a node within minutes, and its event tells the cause; after "
-            "half an hour it has not.",
+            why="HyperPod recovers a node within minutes, and its event has the cause; after "
+            "half an hour, it has not recovered it.",
             to_do="Read hyperpod-ops status, then replace the node: hyperpod-ops replace.",
             sources=(INSIGHTS, _NODES),
             cloudwatch=(
@@ -43,7 +43,7 @@ SUBJECT = Subject(
             title="Memory of nodes",
             what="The share of the nodes' memory that is used.",
             unit=Unit.PERCENT,
-            why="A node without memory ends pods, data loaders first.",
+            why="A node that runs out of memory ends pods, data loaders first.",
             to_do="Lower the number of data loaders, or the shared memory of the job.",
             sources=(INSIGHTS, "https://github.com/prometheus/node_exporter"),
             cloudwatch=(

@@ -72,7 +72,7 @@ def test_an_archive_of_another_version_is_refused(file: Path) -> None:
         ("another.json", b"{}", "another.json is not as it was"),
         ("manifest.json", None, "has no manifest.json"),
         ("manifest.json", b"[]", "has no manifest.json"),
-        ("manifest.json", b'{"format": 1}', "manifest.json is odd"),
+        ("manifest.json", b'{"format": 1}', "manifest.json is not valid"),
     ],
 )
 def test_a_changed_archive_is_refused(

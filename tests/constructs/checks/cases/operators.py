@@ -114,7 +114,11 @@ CASES[operator_nodes] = {
     ),
     "no node": (
         config(group(instance_count=0), group(GPU, index=1, instance_count=0), **_METRICS),
-        (ERROR, _GROUPS, "have no node, and EKS gives up operators whose pods find none; set an"),
+        (
+            ERROR,
+            _GROUPS,
+            "have no node, and the installation of operators whose pods find no node fails; set an",
+        ),
     ),
     "small nodes alone": (
         config(group(), group(_LARGE, index=1, instance_count=0), **_ALL),

@@ -15,7 +15,7 @@ _REFUSED = ("AccessDeniedException", "RepositoryNotFoundException", "RegistryNot
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="warns of `workloads` without the container that an image begins with",
+    row="warns if a base image of `workloads` is missing",
     source="[Deep Learning Containers](https://aws.github.io/deep-learning-containers/reference/region_availability/)",
 )
 def base_images(config: Config, target: Target) -> Problems:

@@ -18,7 +18,7 @@ Blocks = Mapping[KeyPath, str]
 
 @validator(
     phase=Phase.NETWORK,
-    row="blocks of subnets are taken, or too many",
+    row="CIDR blocks of subnets are in use, or there are too many",
     source="[VPC](https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html)",
 )
 def cidr_blocks(config: Config, target: Target) -> Problems:

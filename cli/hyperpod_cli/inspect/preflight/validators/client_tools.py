@@ -29,7 +29,7 @@ _NEEDED = ("node", "cdk")
 
 @validator(
     phase=Phase.MACHINE,
-    row="node or the CDK CLI is missing; git, AWS CLI, session plugin (w)",
+    row="Node.js or the CDK CLI is missing; git, AWS CLI, session plugin (w)",
     source="[CDK](https://docs.aws.amazon.com/cdk/v2/guide/prerequisites.html)",
 )
 def client_tools(config: Config, _target: Target) -> Problems:

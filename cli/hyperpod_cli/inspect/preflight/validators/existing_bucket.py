@@ -29,7 +29,10 @@ _KMS = ("aws:kms", "aws:kms:dsse")
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="a bucket of yours is elsewhere, its key cannot be used, or objects are in the way",
+    row=(
+        "your bucket is in another account or region, its key cannot be used, or other objects "
+        "are in the prefix"
+    ),
     source="[existing resources](existing-resources.md)",
 )
 def existing_bucket(config: Config, target: Target) -> Problems:

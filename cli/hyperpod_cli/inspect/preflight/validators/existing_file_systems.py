@@ -46,7 +46,7 @@ _USABLE = ("AVAILABLE", "UPDATING")
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="a file system of yours cannot be mounted",
+    row="your file system cannot be mounted",
     source="[storage](storage.md)",
 )
 def existing_file_systems(config: Config, target: Target) -> Problems:

@@ -15,7 +15,7 @@ _SERVICE = "sagemaker.amazonaws.com"
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="a role of yours lacks a right of nodes",
+    row="your role lacks a permission that nodes need",
     source="[existing resources](existing-resources.md)",
 )
 def existing_role(config: Config, target: Target) -> Problems:

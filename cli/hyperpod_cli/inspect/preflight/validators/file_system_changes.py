@@ -25,7 +25,7 @@ _LUSTRE, _OPEN_ZFS = "LustreConfiguration", "OpenZFSConfiguration"
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="FSx would refuse a change",
+    row="FSx would reject a change",
     source="[storage](storage.md)",
 )
 def file_system_changes(config: Config, target: Target) -> Problems:

@@ -19,7 +19,7 @@ from hyperpod_cli.inspect.preflight.validators.subnets import way_findings
 
 @validator(
     phase=Phase.NETWORK,
-    row="a gateway is not of the VPC, or leads nowhere",
+    row="a gateway is in another VPC, or has no route to the internet",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
 )
 def gateways(config: Config, target: Target) -> Problems:

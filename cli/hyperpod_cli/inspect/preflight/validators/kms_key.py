@@ -32,7 +32,7 @@ Statement = Mapping[str, Any]
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="a key is not there, not enabled, or its policy lacks a statement",
+    row="a key does not exist, is not enabled, or its policy lacks a statement",
     source="[KMS](https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html)",
 )
 def kms_key(config: Config, target: Target) -> Problems:

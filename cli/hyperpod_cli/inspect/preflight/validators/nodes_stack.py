@@ -12,8 +12,8 @@ _LOOK = "aws cloudformation describe-stacks --stack-name"
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
-    row="`cluster: null` while the HyperPod stack is there, and a cluster while the stack of node "
-    "groups has the Helm releases",
+    row="`cluster: null` although the HyperPod stack exists, or a cluster although the stack of "
+    "node groups has the Helm releases",
     source="[ADR 117](adr/nodes.md#117-the-helm-releases-are-in-the-stack-of-the-first-nodes)",
 )
 def nodes_stack(config: Config, target: Target) -> Problems:

@@ -11,7 +11,7 @@ from hyperpod_stacks.table import stack_name
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
-    row="the deployment of that name has the other orchestrator",
+    row="the deployment of that name uses the other orchestrator",
     source="[orchestrators](orchestrators.md)",
 )
 def orchestrator(config: Config, target: Target) -> Problems:

@@ -15,7 +15,7 @@ _REFUSED = "execution_role_arn"
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="an admin, another principal or a KMS key is of another account (w)",
+    row="an admin, another principal or a KMS key is in another account (w)",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html)",
 )
 def other_accounts(config: Config, target: Target) -> Problems:

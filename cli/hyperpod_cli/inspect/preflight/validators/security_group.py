@@ -21,7 +21,7 @@ _SAYS = {
 
 @validator(
     phase=Phase.NETWORK,
-    row="traffic within the group, or out, is not allowed",
+    row="traffic within the group, or outbound traffic, is not allowed",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)",
 )
 def security_group(config: Config, target: Target) -> Problems:

@@ -28,8 +28,8 @@ _FEWEST_ADDRESSES = 6
 @validator(
     phase=Phase.NETWORK,
     row=(
-        "elsewhere, public, cut off, or without addresses for all nodes; those of a group with EFA "
-        "in several zones"
+        "a subnet is in another VPC, public, without a route to the internet, or has too few "
+        "addresses; subnets of a group with EFA are in several zones"
     ),
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
 )

@@ -10,7 +10,7 @@ _PATH: KeyPath = ("observability", "notifications", "topic_arn")
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="a topic of yours is not there",
+    row="your SNS topic does not exist",
     source="[SNS](https://docs.aws.amazon.com/sns/latest/api/API_Publish.html)",
 )
 def topic(config: Config, target: Target) -> Problems:

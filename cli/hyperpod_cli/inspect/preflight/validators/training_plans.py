@@ -23,8 +23,8 @@ Plan = Mapping[str, Any]
 @validator(
     phase=Phase.CAPACITY,
     row=(
-        "the plan is not there, not usable, of another type or zone, or too small; it starts "
-        "later (w)"
+        "the plan does not exist, cannot be used, has another type or zone, or is too small; it "
+        "starts later (w)"
     ),
     source="[SageMaker](https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTrainingPlan.html)",
 )

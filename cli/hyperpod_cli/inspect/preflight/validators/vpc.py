@@ -14,7 +14,7 @@ _ATTRIBUTES = {
 
 @validator(
     phase=Phase.PLACES,
-    row="the VPC is not there, or without DNS",
+    row="the VPC does not exist, or has DNS turned off",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
 )
 def vpc(config: Config, target: Target) -> Problems:

@@ -9,7 +9,7 @@ from hyperpod_cli.operate.nodes.health import RUNNING
 
 @subject(
     phase=Phase.CLUSTER,
-    row="it is InService, its nodes run, and the deployment left no shortage",
+    row="the cluster is InService, its nodes run, and the deployment reported no shortage",
     reads=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"],
     of_hyperpod=True,
 )

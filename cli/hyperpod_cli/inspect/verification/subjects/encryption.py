@@ -20,7 +20,7 @@ _ADVICE = (
 
 @subject(
     phase=Phase.DATA,
-    row="what the key of the configuration is for is encrypted with it",
+    row="every resource that the configuration assigns to the KMS key is encrypted with it",
     reads=[
         "cloudformation:ListStackResources",
         "eks:DescribeCluster",

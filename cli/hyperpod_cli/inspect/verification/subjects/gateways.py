@@ -5,11 +5,11 @@ from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phas
 
 @subject(
     phase=Phase.NETWORK,
-    row="each NAT gateway of a VPC of the deployment is the target of a route",
+    row="each NAT gateway in the deployment's VPC is the target of a route",
     reads=["ec2:DescribeRouteTables"],
 )
 def gateways(deployment: LiveDeployment) -> Checks:
-    """Check that each NAT gateway of a VPC of the deployment is the target of a route."""
+    """Check that each NAT gateway in the deployment's VPC is the target of a route."""
     network = deployment.config.network
     if network.vpc_id is not None or network.closed:
         return

@@ -13,12 +13,12 @@ def script_key(config: Config) -> str | None:
 
 @subject(
     phase=Phase.CLUSTER,
-    row="the script of new nodes is in the bucket",
+    row="the lifecycle script for new nodes is in the bucket",
     reads=["s3:ListBucket"],
     of_hyperpod=True,
 )
 def scripts(deployment: LiveDeployment) -> Checks:
-    """Check that the script of new nodes is in the bucket."""
+    """Check that the lifecycle script for new nodes is in the bucket."""
     bucket = deployment.outputs_of("platform")["S3BucketName"]
     key = script_key(deployment.config)
     if key is None:

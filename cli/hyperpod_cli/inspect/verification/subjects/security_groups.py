@@ -11,8 +11,8 @@ _DIRECTIONS = {"from": "IpPermissions", "to": "IpPermissionsEgress"}
 
 @subject(
     phase=Phase.NETWORK,
-    row="the nodes' group lets all traffic from and to itself through, as do other groups of "
-    "nodes with EFA",
+    row="the security groups of the nodes, and others for EFA, allow all traffic from and to "
+    "themselves",
     reads=["ec2:DescribeSecurityGroups"],
 )
 def security_groups(deployment: LiveDeployment) -> Checks:

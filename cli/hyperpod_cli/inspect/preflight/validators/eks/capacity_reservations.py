@@ -30,8 +30,8 @@ Members = Sequence[tuple[KeyPath, ManagedNodeGroupConfig]]
 @validator(
     phase=Phase.CAPACITY,
     row=(
-        "a capacity reservation or Capacity Block of an EKS node group is not there, not usable, "
-        "of another type or zone, or too small; it ends soon (w)"
+        "a capacity reservation or Capacity Block of an EKS node group does not exist, cannot "
+        "be used, has another type or zone, or is too small; it ends soon (w)"
     ),
     source="[EC2](https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-using.html)",
 )

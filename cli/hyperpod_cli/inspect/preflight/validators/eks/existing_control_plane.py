@@ -27,7 +27,7 @@ _ACCESS_ENTRY = "AWS::EKS::AccessEntry"
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="an EKS cluster of yours does not fit, or serves another HyperPod cluster",
+    row="your EKS cluster does not match the configuration, or is used by another HyperPod cluster",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)",
 )
 def existing_control_plane(config: Config, target: Target) -> Problems:

@@ -11,7 +11,7 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
 
 @validator(
     phase=Phase.VERSIONS,
-    row="a chart of yours cannot be read, or lacks a component",
+    row="your chart cannot be read, or lacks a component",
     source="[Helm](https://helm.sh/docs/topics/charts/)",
 )
 def helm_chart(config: Config, target: Target) -> Problems:

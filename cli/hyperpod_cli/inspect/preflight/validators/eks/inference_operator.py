@@ -17,9 +17,9 @@ _ZONES = 2
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="for `operators.inference_operator`, warns where `eks.oidc_provider_arn` is not that of "
-    "the EKS cluster, or not for AWS STS, and of an existing VPC without subnets for load "
-    "balancers in two zones, or without an endpoint of S3",
+    row="for `operators.inference_operator`, warns if `eks.oidc_provider_arn` is not the "
+    "provider of the EKS cluster, or not for AWS STS, and if an existing VPC has no subnets "
+    "for load balancers in two zones, or no S3 endpoint",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html)",
 )
 def inference_operator(config: Config, target: Target) -> Problems:

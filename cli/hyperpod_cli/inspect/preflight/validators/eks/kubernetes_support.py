@@ -13,7 +13,7 @@ _SOON = timedelta(days=92)
 
 @validator(
     phase=Phase.VERSIONS,
-    row="EKS's support of the version has ended or ends soon (w)",
+    row="EKS support for the version has ended, or ends soon (w)",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html)",
 )
 def kubernetes_support(config: Config, _target: Target) -> Problems:

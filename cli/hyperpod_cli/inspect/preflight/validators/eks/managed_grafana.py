@@ -18,8 +18,8 @@ _NOT_ENABLED = ("InvalidClientTokenId", "OptInRequired", "UnrecognizedClientExce
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="Amazon Managed Grafana is to be made without IAM Identity Center; warns where a workspace "
-    "of yours is not there, has another name, or is of another account",
+    row="the account has no IAM Identity Center, which Amazon Managed Grafana requires; warns "
+    "where your workspace does not exist, has another name, or is in another account",
     source="[Grafana](https://docs.aws.amazon.com/grafana/latest/userguide/authentication-in-AMG-SSO.html)",
 )
 def managed_grafana(config: Config, target: Target) -> Problems:

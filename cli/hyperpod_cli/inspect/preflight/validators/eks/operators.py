@@ -20,8 +20,8 @@ def _made(config: Config) -> dict[str, KeyPath]:
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="the EKS cluster has an add-on of `operators` or `observability` already; warns where an "
-    "existing one lacks an add-on that another one needs, such as cert-manager",
+    row="the EKS cluster already has an add-on of `operators` or `observability`; warns if an "
+    "existing cluster lacks an add-on that another one needs, such as cert-manager",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html)",
 )
 def operators(config: Config, target: Target) -> Problems:

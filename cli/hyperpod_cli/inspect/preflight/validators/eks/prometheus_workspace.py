@@ -10,7 +10,7 @@ _PATH: KeyPath = ("observability", "prometheus", "workspace_arn")
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="a workspace of Prometheus of yours is not there, or is of another account",
+    row="your Prometheus workspace does not exist, or is in another account",
     source="[Prometheus](https://docs.aws.amazon.com/prometheus/latest/APIReference/API_DescribeWorkspace.html)",
 )
 def prometheus_workspace(config: Config, target: Target) -> Problems:

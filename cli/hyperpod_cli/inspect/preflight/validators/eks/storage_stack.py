@@ -9,7 +9,7 @@ from hyperpod_stacks.table import stack_name
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
-    row="`storage: null` would take the CSI driver from a file system that stays",
+    row="`storage: null` would remove the CSI driver of a file system that stays",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/fsx-csi.html)",
 )
 def storage_stack(config: Config, target: Target) -> Problems:

@@ -22,8 +22,8 @@ _GOING = frozenset({GovernanceStatus.DELETING, GovernanceStatus.DELETED})
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="the EKS cluster has task governance's add-on already, or one that EKS cannot update to "
-    "ours; the HyperPod cluster has a policy, or a quota of one of the teams, that others made",
+    row="the EKS cluster already has the task governance add-on, or a version that EKS cannot "
+    "update; the HyperPod cluster already has a policy, or a quota for one of the teams",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup.html)",
 )
 def task_governance(config: Config, target: Target) -> Problems:

@@ -16,7 +16,10 @@ _FIELDS = ("username", "password")
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    row="the secret or a subnet of Slurm's accounting is not there, or a cluster would lose it",
+    row=(
+        "the secret or a subnet of Slurm's accounting does not exist, or a cluster would lose "
+        "its accounting"
+    ),
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html)",
 )
 def accounting_database(config: Config, target: Target) -> Problems:

@@ -13,7 +13,7 @@ _NAME = "FileSystemDnsName"
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
-    row="a file system is taken away, whose name the HyperPod stack imports from the storage stack",
+    row="a file system is removed whose name the HyperPod stack imports from the storage stack",
     source="[CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html)",
 )
 def imported_file_systems(config: Config, target: Target) -> Problems:

@@ -10,8 +10,8 @@ _NODES = "HYPERPOD_LINUX"
 
 @subject(
     phase=Phase.ACCESS,
-    row="those of the nodes' roles, of type `HYPERPOD_LINUX`, and of admins, viewers and "
-    "editors are there with their policies",
+    row="the entries of the nodes' roles (type `HYPERPOD_LINUX`), admins, viewers and editors "
+    "exist, with their policies",
     reads=["eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies"],
 )
 def access_entries(deployment: LiveDeployment) -> Checks:

@@ -40,8 +40,8 @@ _CONTROLLERS: Mapping[str, str] = {DNS_ADDON: "coredns", FSX_ADDON: "fsx-csi-con
 @subject(
     phase=Phase.ADDONS,
     row="each node has a ready pod of each add-on that runs on every node, such as the CSI "
-    "driver of FSx, which is registered; CoreDNS and the driver's controller have all their"
-    " pods",
+    "driver of FSx, and the driver is registered; CoreDNS and the driver's controller have "
+    "all their pods",
     needs_kubernetes=True,
 )
 def addon_pods(deployment: LiveDeployment) -> Checks:

@@ -21,7 +21,7 @@ _NEEDS_NODES = (
 
 @subject(
     phase=Phase.ADDONS,
-    row="each is ACTIVE in the pinned version",
+    row="each add-on is ACTIVE in the pinned version",
     reads=["eks:DescribeAddon", "eks:ListAddons"],
 )
 def addons(deployment: LiveDeployment) -> Checks:

@@ -25,8 +25,8 @@ _WITHOUT = {
 
 @subject(
     phase=Phase.INSTALLATION,
-    row="the DaemonSet or Deployment of each component that is on has all its pods; of the "
-    "health monitoring agent, the DaemonSet for GPUs, the one for Trainium, or both",
+    row="the DaemonSet or Deployment of each enabled component has all its pods; for the health "
+    "monitoring agent, the DaemonSet for GPUs, for Trainium, or both",
     needs_kubernetes=True,
 )
 def components(deployment: LiveDeployment) -> Checks:

@@ -13,7 +13,7 @@ _ADVICE = (
 
 @subject(
     phase=Phase.INSTALLATION,
-    row="each CustomResourceDefinition of the operators is there; MPIJob is `v2beta1`",
+    row="each CustomResourceDefinition of the operators exists; MPIJob is `v2beta1`",
     needs_kubernetes=True,
 )
 def definitions(deployment: LiveDeployment) -> Checks:

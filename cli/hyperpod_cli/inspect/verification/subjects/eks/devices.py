@@ -76,7 +76,7 @@ _DEVICES = (
 @subject(
     phase=Phase.NODES,
     row="each node offers the GPUs, Trainium chips and EFA interfaces that its instance type "
-    "has, while the plugin is on",
+    "has, if the device plugin is enabled",
     needs_kubernetes=True,
 )
 def devices(deployment: LiveDeployment) -> Checks:

@@ -14,7 +14,7 @@ _WITHOUT = "No dashboard is shown without it. "
 
 @subject(
     phase=Phase.ADDONS,
-    row="the one in the cluster has its pod; a workspace of Amazon Managed Grafana is ACTIVE",
+    row="Grafana in the cluster has its pod; an Amazon Managed Grafana workspace is ACTIVE",
     reads=["cloudformation:DescribeStacks", "grafana:DescribeWorkspace"],
     needs_kubernetes=True,
 )

@@ -17,8 +17,8 @@ from hyperpod_cli.operate.nodes.health import GROUP_LABEL, HEALTH_LABEL, SCHEDUL
 
 @subject(
     phase=Phase.NODES,
-    row="each group has the nodes that it needs, `Schedulable` to HyperPod: `instance_count`, "
-    "or as few as `min_instance_count`",
+    row="each group has enough nodes with the HyperPod status `Schedulable`: `instance_count`, "
+    "or at least `min_instance_count`",
     needs_kubernetes=True,
     of_hyperpod=True,
 )

@@ -9,7 +9,7 @@ from hyperpod_shared.node_group_health import health_told
 
 @subject(
     phase=Phase.NODES,
-    row="each node group is ACTIVE, with as many nodes in Kubernetes, Ready, as it wants",
+    row="each node group is ACTIVE, with its desired number of Ready nodes in Kubernetes",
     reads=["eks:DescribeNodegroup"],
     needs_kubernetes=True,
 )

@@ -15,8 +15,8 @@ _AUTOSCALER = Workload(
 
 @subject(
     phase=Phase.ADDONS,
-    row="each Deployment and DaemonSet of the operators that are on has all its pods; the "
-    "definitions of the objects that they bring are there",
+    row="each Deployment and DaemonSet of the enabled operators has all its pods; their "
+    "CustomResourceDefinitions exist",
     needs_kubernetes=True,
 )
 def operators(deployment: LiveDeployment) -> Checks:

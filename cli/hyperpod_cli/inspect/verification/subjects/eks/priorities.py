@@ -13,7 +13,7 @@ _ADVICE = (
 
 @subject(
     phase=Phase.INSTALLATION,
-    row="those of `helm.priority_classes`, and `system-node-critical`",
+    row="the classes of `helm.priority_classes` and `system-node-critical` exist",
     needs_kubernetes=True,
 )
 def priorities(deployment: LiveDeployment) -> Checks:

@@ -14,7 +14,7 @@ from hyperpod_cli.operate.nodes.health import GROUP_LABEL, is_ready, labels_of
 
 @subject(
     phase=Phase.NODES,
-    row="as many nodes are Ready, and no node of the cluster is not",
+    row="the same number of nodes is Ready, and every node of the cluster is",
     needs_kubernetes=True,
     of_hyperpod=True,
 )

@@ -8,8 +8,8 @@ from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phas
 
 @subject(
     phase=Phase.INSTALLATION,
-    row="the newest revision of the dependencies, and of `node_health`, is `deployed`: an "
-    "upgrade that failed or hangs is none, though Helm still calls the revision before it "
+    row="the newest revision of the dependencies, and of `node_health`, is `deployed`: a failed "
+    "or unfinished upgrade is an error, although Helm still shows the previous revision as "
     "deployed",
     needs_kubernetes=True,
 )

@@ -17,7 +17,7 @@ _DYNAMIC = "fsx-dynamic"
 
 @subject(
     phase=Phase.DATA,
-    row="each claim is bound, to a volume of its file system",
+    row="each claim is bound to a volume of its file system",
     needs_kubernetes=True,
 )
 def storage(deployment: LiveDeployment) -> Checks:

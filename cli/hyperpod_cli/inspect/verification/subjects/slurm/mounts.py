@@ -6,7 +6,7 @@ from hyperpod_cli.operate.clusters import find_cluster
 
 @subject(
     phase=Phase.DATA,
-    row="each group that names no file system of its own mounts those of the deployment",
+    row="each group without its own file systems mounts those of the deployment",
     reads=["sagemaker:DescribeCluster"],
 )
 def mounts(deployment: LiveDeployment) -> Checks:

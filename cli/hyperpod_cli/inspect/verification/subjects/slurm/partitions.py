@@ -8,8 +8,7 @@ from hyperpod_shared.clusters import CONTROLLER, node_type, partitions_of
 
 @subject(
     phase=Phase.NODES,
-    row="the controller runs, and each group is the type of node, and in the partition, that the "
-    "configuration says",
+    row="the controller runs, and each group has the node type and partition of the configuration",
     reads=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"],
 )
 def partitions(deployment: LiveDeployment) -> Checks:
