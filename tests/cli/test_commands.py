@@ -109,7 +109,9 @@ def test_nothing_is_destroyed_where_nobody_can_be_asked(
 
     assert run("destroy") == 2
     said = capsys.readouterr().err
-    assert said.startswith("There is no terminal to ask on; to delete without a question: FORCE=1")
+    assert said.startswith(
+        "There is no terminal for the confirmation; to delete without it, set FORCE=1"
+    )
     assert steps == []
 
 

@@ -30,10 +30,10 @@ ERRORS: list[tuple[Exception, str]] = [
     (NoCredentialsError(), "AWS credentials: none found; set AWS_PROFILE"),
     (EndpointConnectionError(endpoint_url="https://x"), "check the network, the proxy"),
     (ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, "Op"), "Not permitted: "),
-    (ClientError({"Error": {"Code": "Throttling"}}, "Op"), "AWS asks for fewer calls"),
+    (ClientError({"Error": {"Code": "Throttling"}}, "Op"), "AWS throttled the request"),
     # Of EC2, and of S3.
-    (ClientError({"Error": {"Code": "RequestLimitExceeded"}}, "Op"), "AWS asks for fewer calls"),
-    (ClientError({"Error": {"Code": "SlowDown"}}, "Op"), "AWS asks for fewer calls"),
+    (ClientError({"Error": {"Code": "RequestLimitExceeded"}}, "Op"), "AWS throttled the request"),
+    (ClientError({"Error": {"Code": "SlowDown"}}, "Op"), "AWS throttled the request"),
     (ClientError({"Error": {"Code": "ExpiredToken"}}, "Op"), "sign in again"),
     (ClientError({"Error": {"Code": "InvalidSignatureException"}}, "Op"), "machine's clock"),
     (ClientError({"Error": {"Code": "Other"}}, "Op"), "AWS: An error occurred (Other)"),

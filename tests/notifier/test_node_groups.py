@@ -84,7 +84,7 @@ def test_a_message_of_a_node_group_says_what_eks_says_and_what_to_do(dynamodb: o
     assert sent["Subject"] == "HyperPod ml-cluster: EKS node group spot is degraded: Spot"
     text = json.loads(sent["Message"])["default"]
     assert "What happened: AsgInstanceLaunchFailures: Could not launch Spot Instances." in text
-    assert "What to do: Wait: a node joins when EC2 has one. Or list a group" in text
+    assert "What to do: Wait until EC2 has capacity. Or add a group" in text
     assert "hyperpod-ops status --cluster ml-cluster --region us-west-2" in text
 
 

@@ -115,7 +115,7 @@ def _delete(eks: Eks, *, status: str | None = "DELETE_IN_PROGRESS", **changes: s
 
 
 def test_each_loss_refuses_and_is_named(losing: Eks, loss: str) -> None:
-    with pytest.raises(ProvisioningError, match="was not deleted, nor was anything") as refused:
+    with pytest.raises(ProvisioningError, match="was not deleted, and nothing") as refused:
         _delete(losing)
     assert LOSSES[loss][1] in str(refused.value)
     assert f"{CONSENT_TAG}={CREATION}; then delete the stack again." in str(refused.value)
@@ -140,7 +140,7 @@ def test_a_rollback_or_replacement_is_never_refused(losing: Eks, status: str) ->
 
 
 def test_a_stack_that_is_gone_meanwhile_is_being_deleted(losing: Eks) -> None:
-    with pytest.raises(ProvisioningError, match="was not deleted, nor was anything"):
+    with pytest.raises(ProvisioningError, match="was not deleted, and nothing"):
         _delete(losing, status=None)
 
 

@@ -123,7 +123,7 @@ def test_a_request_that_is_given_up_changes_nothing(later: list[Shown]) -> None:
     its = turn(THE_STACK, THE_RESOURCE)
     known: Known = {BEGUN_AT: Time().now, OPERATION: str(its.operation)}
     assert its.phase is StackPhase.DEPLOYING
-    with pytest.raises(GivenUpError, match="given up by CloudFormation"):
+    with pytest.raises(GivenUpError, match="abandoned by CloudFormation"):
         turn(THE_STACK, THE_RESOURCE, *later, known=known).require()
 
 

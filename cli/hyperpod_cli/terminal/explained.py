@@ -64,7 +64,7 @@ def _refused(error: ClientError) -> str:
     if is_denied(error):
         return f"Not permitted: {told}; ask for that permission, or use another profile"
     if is_throttled(error):
-        return f"AWS throttles the calls: {told}; wait a minute and run it again"
+        return f"AWS throttled the request: {told}; wait a minute and run it again"
     if code.startswith(_EXPIRED):
         return f"AWS credentials: {told}; sign in again"
     if code in _UNSIGNED:

@@ -224,7 +224,7 @@ def test_slurm_without_a_file_system_has_nothing_to_show(tmp_path: Path) -> None
     config.write_text(yaml.safe_dump({**document, "storage": None}), "utf-8")
 
     said = ran("dashboards", "--config", config, "--output", tmp_path / "out")
-    assert (said.code, "has nothing to show" in said.err) == (REFUSED, True)
+    assert (said.code, "has no dashboards" in said.err) == (REFUSED, True)
 
 
 @pytest.fixture

@@ -124,7 +124,7 @@ def test_a_published_sample_becomes_a_configuration(tmp_path: Path, imported: Im
         },
     ]
     assert "Not carried:" not in said
-    assert "availabilityZones: ['us-west-2b'] is by name" in said
+    assert "availabilityZones: ['us-west-2b'] is a zone name" in said
     # Each comment is above what it is about.
     lines = (tmp_path / "mine.yaml").read_text("utf-8").splitlines()
     for about, key in (("# eksctl makes no file", "storage:"), ("# No HyperPod", "cluster:")):

@@ -98,7 +98,11 @@ def test_flags_write_a_file_and_say_what_it_deploys_and_costs(run: Run, tmp_path
         ("ZONES", "use1-az1", "ZONES: 'use1-az1' must be a zone of the deployment's region"),
         ("ZONES", "usw2-az1]", "ZONES: 'usw2-az1]' must be an availability zone ID"),
         ("ZONES", "usw2-az1 usw2-az1", "ZONES: 'usw2-az1' is listed twice"),
-        ("ZONES", "usw2-az1,usw2-az2,usw2-az3", "must be one zone or two, that of the nodes"),
+        (
+            "ZONES",
+            "usw2-az1,usw2-az2,usw2-az3",
+            "must be one or two zones, first that of the nodes",
+        ),
         ("TYPE", "ml.p5.48xlrge", "TYPE: 'ml.p5.48xlrge' is not a HyperPod instance type; did you"),
         (
             "TYPE",

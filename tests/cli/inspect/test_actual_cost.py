@@ -156,9 +156,9 @@ def test_requests_are_signed_for_the_workspace(monkeypatch: pytest.MonkeyPatch) 
     ("status", "body", "says"),
     [
         (403, '{"message": "not allowed"}', "answers 403: .*aps:QueryMetrics"),
-        (200, "<html>", "does not answer as Prometheus does"),
-        (200, '{"data": {"result": null}}', "does not answer as Prometheus does"),
-        (200, '{"data": {"result": [{"metric": {}}]}}', "does not answer as Prometheus does"),
+        (200, "<html>", "does not answer like Prometheus"),
+        (200, '{"data": {"result": null}}', "does not answer like Prometheus"),
+        (200, '{"data": {"result": [{"metric": {}}]}}', "does not answer like Prometheus"),
         (502, "<html>\n<body>", "answers 502: "),
     ],
 )
@@ -176,7 +176,7 @@ def test_without_metrics_it_says_what_to_switch_on(monkeypatch: pytest.MonkeyPat
     without = _EXAMPLES / "eks-p4d.yaml"
     refused(r"has no HyperPod cluster \(cluster: null\)", "--actual", config=without)
     plain = _EXAMPLES / "names.yaml"
-    refused("switch on observability.prometheus", "--actual", config=plain)
+    refused("turn on observability.prometheus", "--actual", config=plain)
 
 
 @pytest.mark.parametrize(

@@ -250,7 +250,7 @@ def test_lists_of_nodes(hosts: str, names: list[str]) -> None:
     [
         ("", "does not end with a month and a time"),
         (there(BOTH), "does not end with a month and a time"),
-        ("sacct: error: no\n2026-11 1", "-:1: 'sacct: error: no' is nothing that"),
+        ("sacct: error: no\n2026-11 1", "-:1: 'sacct: error: no' is not output of"),
         ("1|2|a[b]\n2026-11 1", "-:1: 'b' is nothing"),
         ("1|2|a;b\n2026-11 1", "-:1: 'a;b' is nothing"),
         ("1|2|a[1-123456]\n2026-11 1", "-:1: '1-123456' is nothing"),

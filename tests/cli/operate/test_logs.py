@@ -9,8 +9,8 @@ BEGUN = f"{Z} start: lifecycle scripts, 6 steps"
 STEP = f"{Z} [nvidia_runtime] containerd runs GPUs with nvidia"
 
 CASES = [
-    ([], "The log does not tell"),
-    (["anything else"], "The log does not tell"),
+    ([], "The log does not show"),
+    (["anything else"], "The log does not show"),
     (["[SageMaker] Downloading lifecycle scripts"], "HyperPod downloads the scripts."),
     ([BEGUN], "The scripts have begun"),
     ([BEGUN, STEP], "The last step that wrote something is nvidia_runtime: containerd runs GPUs"),

@@ -276,7 +276,7 @@ def test_the_wait_survives_what_may_pass(sagemaker: BaseClient) -> None:
         first, throttled, *done = deleted(sagemaker, times=[0, 0, 1, 2])
 
     assert first == f"{ONE.id}: ShuttingDown"
-    assert throttled.startswith("looking at the nodes: AWS asks for fewer calls")
+    assert throttled.startswith("looking at the nodes: AWS throttled the request")
     assert done == [f"{ONE.id}: done", "looking at the nodes: done"]
 
 

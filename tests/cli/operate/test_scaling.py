@@ -123,7 +123,7 @@ def test_what_cannot_be_changed_is_told_and_left(file: Path) -> None:
         count_change(file, group="a", count=99999999)
     change = count_change(file, group="a", count=2)
     file.write_text(text + "# mine\n", "utf-8")
-    with pytest.raises(OpsError, match="was changed by another program meanwhile"):
+    with pytest.raises(OpsError, match="was changed by another program in the meantime"):
         change.write()
     assert file.read_text("utf-8") == text + "# mine\n"
     assert [*file.parent.iterdir()] == [file]

@@ -389,7 +389,7 @@ def test_what_an_editor_wrote_meanwhile_stays(
     assert said.code == 2
     assert file.read_text("utf-8") == edited
     last = said.err.splitlines()[-1]
-    assert f"{file}: was changed by another program meanwhile, and is left as that wrote" in last
+    assert f"{file}: was changed by another program in the meantime and was not" in last
     assert ("the deployment changed nothing" in last) is bool(begun)
     assert deployment.begun == begun
     assert [*file.parent.iterdir()] == [file]

@@ -230,7 +230,7 @@ def test_node_groups_are_shown_without_a_hyperpod_cluster(session: AwsSession) -
     ]
     issue = " ".join(lines[-2:])
     assert issue.startswith("spot: Spot: Could not launch Spot Instances. Unfulfillable")
-    assert "Wait: a node joins when EC2 has one. Or list a group of another name" in issue
+    assert "Wait until EC2 has capacity. Or add a group with another name" in issue
     whole = replace(found, node_groups=[found.node_groups[0]])
     assert [*changes(found, replace(found, node_groups=whole.node_groups))] == [
         "2026-11-01 00:00:00 spot: healthy, or gone"

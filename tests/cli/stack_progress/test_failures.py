@@ -120,10 +120,10 @@ def test_the_issues_of_a_node_group_are_told_as_cause_and_next_step(reason: str)
 @pytest.mark.parametrize(
     ("cause", "step"),
     [
-        ("UnfulfillableCapacity - No", "Wait: a node joins when EC2 has one. Or list a group of "),
-        ("InsufficientInstanceCapacity - No", "Wait: nodes join when EC2 has capacity. Or list"),
-        ("Not supported in your requested Availability Zone", "List a group of another name in a"),
-        ("InsufficientFreeAddresses - No", "Free addresses of the subnet, or list a group of"),
+        ("UnfulfillableCapacity - No", "Wait until EC2 has capacity. Or add a group with "),
+        ("InsufficientInstanceCapacity - No", "Wait until EC2 has capacity. Or add"),
+        ("Not supported in your requested Availability Zone", "Add a group with another name in a"),
+        ("InsufficientFreeAddresses - No", "Free addresses in the subnet, or add a group with"),
         (
             "VcpuLimitExceeded - More",
             "Request a higher vCPU quota; `make preflight` shows which one.",

@@ -54,7 +54,7 @@ def test_a_cancelled_update_that_waits_for_a_namespace_is_not_carried_out(cloud:
     accepted = cloud.start("Update", properties("2.0.0"))
     cloud.cloudformation.status = "UPDATE_ROLLBACK_IN_PROGRESS"
     _let_go(cloud, "kubeflow")
-    with pytest.raises(ProvisioningError, match="was given up by CloudFormation"):
+    with pytest.raises(ProvisioningError, match="was abandoned by CloudFormation"):
         cloud.poll(accepted)
     assert "2.0.0" not in str(cloud.operator())
 

@@ -155,7 +155,7 @@ def test_it_is_not_installed_once_the_stack_has_turned(
     helm.unready = [CREATING]
     waiter = stack.begin("Create", PROPERTIES)
     cloudformation.status = status
-    with pytest.raises(ProvisioningError, match="was given up by CloudFormation"):
+    with pytest.raises(ProvisioningError, match="was abandoned by CloudFormation"):
         waiter.poll()
     assert helm.mutations == []
 
@@ -170,7 +170,7 @@ def test_the_waiter_of_a_cancelled_update_leaves_the_rollback_alone(
     helm.put("pending-upgrade", {"hyperpod-cdk/request": "rollback", "hyperpod-cdk/content": "x"})
     before = list(helm.mutations)
     time.sleep(seconds)
-    with pytest.raises(ProvisioningError, match="was given up by CloudFormation"):
+    with pytest.raises(ProvisioningError, match="was abandoned by CloudFormation"):
         waiter.poll()
     assert helm.mutations == before
 

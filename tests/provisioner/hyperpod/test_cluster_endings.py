@@ -35,7 +35,7 @@ def test_delete_of_a_cluster_without_tags_is_refused_not_forgotten(
     stack.create(ONE)
     arn = describe(sagemaker)["ClusterArn"]
     sagemaker.service.call("DeleteTags", {"ResourceArn": arn, "TagKeys": [STACK_TAG]}, Caller())
-    with pytest.raises(ProvisioningError, match="lost the tags"):
+    with pytest.raises(ProvisioningError, match="no longer has the tags"):
         stack.delete()
 
 

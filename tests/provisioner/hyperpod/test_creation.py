@@ -188,7 +188,7 @@ def test_nothing_is_created_for_a_stack_that_is_being_deleted(
     assert describe(sagemaker)["ClusterStatus"] == "Deleting"
     time.sleep(TIMINGS.delete + 60)
     stack.cloudformation.status = "DELETE_IN_PROGRESS"
-    with pytest.raises(ProvisioningError, match="was given up by CloudFormation"):
+    with pytest.raises(ProvisioningError, match="was abandoned by CloudFormation"):
         waiter.poll()
     assert not exists(sagemaker)
 

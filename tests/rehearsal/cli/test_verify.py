@@ -61,7 +61,7 @@ def test_all_holds_of_what_is_deployed(operator: Operator) -> None:
     ]
 
     unused = operator.run("verify", "--timeout", "5")
-    assert (unused.exit_code, unused.stderr[:13]) == (2, "--timeout: is")
+    assert (unused.exit_code, unused.stderr[:13]) == (2, "--timeout: re")
     elsewhere = operator.run("verify", "--region", "us-east-1")
     assert elsewhere.exit_code == 2
     assert elsewhere.stderr.startswith("stack: ml-platform is not deployed in us-east-1; run ")

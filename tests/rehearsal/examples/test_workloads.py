@@ -98,7 +98,7 @@ def test_a_build_pushes_each_image_once_and_the_command_says_its_digest(
     arguments = ("image", "build", "--config", config_path, "--every", "0.1")
     # The local CodeBuild runs nothing, and says that it has succeeded.
     assert run(*arguments) == 1
-    assert "was built, and is not there" in capsys.readouterr().err
+    assert "was built, but is not" in capsys.readouterr().err
 
     built = _build(stage, tmp_path)
     assert built.returncode == 0, built.stderr

@@ -121,7 +121,8 @@ def destroy(
     INTERRUPTS.install(allowed=True)
     if not force and not sys.stdin.isatty():
         raise OpsError(
-            "There is no terminal to ask on; to delete without confirmation, set FORCE=1 or --force"
+            "There is no terminal for the confirmation; to delete without it, set FORCE=1 or "
+            "--force"
         )
     if templates is None:
         require_bootstrapped(config)

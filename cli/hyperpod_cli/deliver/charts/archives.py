@@ -157,8 +157,8 @@ def _find(dependency: Dependency, *, folder: Path) -> Path:
     if len(found) != 1:
         names = ", ".join(file.name for file in found) or "none"
         raise ChartError(
-            f"{dependency.label}: CHART_ARCHIVES={folder} must have exactly one archive of it, "
-            f"found {names}; fetch it from {dependency.repository}"
+            f"{dependency.label}: CHART_ARCHIVES={folder} must contain exactly one archive of "
+            f"it, found {names}; fetch it from {dependency.repository}"
         )
     return found[0]
 

@@ -56,7 +56,7 @@ class Status(StrEnum):
         "no answer",
         2,
         "red",
-        "AWS was not reached, or asked for fewer calls; run it again",
+        "AWS could not be reached, or throttled the request; run it again",
     )
     BLOCKED = "blocked", 1, "bold red", "a deployment would fail"
 

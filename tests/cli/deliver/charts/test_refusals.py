@@ -69,7 +69,7 @@ def test_an_archive_that_is_not_in_the_folder(
 ) -> None:
     (upstream.archives / "nvidia-device-plugin-0.16.1.tgz").unlink()
     error = refused()
-    assert f"nvidia-device-plugin 0.16.1: CHART_ARCHIVES={upstream.archives} must hold" in error
+    assert f"nvidia-device-plugin 0.16.1: CHART_ARCHIVES={upstream.archives} must contain" in error
     assert "found none; fetch it from https://charts.invalid" in error
 
 

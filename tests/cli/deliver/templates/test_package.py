@@ -239,5 +239,5 @@ def test_a_container_image_is_refused(tmp_path: Path) -> None:
         outdir=str(tmp_path / "out"),
         default_stack_synthesizer=cast("cdk.IReusableStackSynthesizer", AssetsInBucket()),
     )
-    with pytest.raises(RuntimeError, match="templates hold files, and no container image"):
+    with pytest.raises(RuntimeError, match="templates cannot contain container images"):
         DockerImageAsset(cdk.Stack(app, "Stack"), "Image", directory=str(image))

@@ -66,7 +66,7 @@ def test_an_issue_of_eks_comes_with_the_next_step_of_its_cause(deployed: Deploye
     eks = {"describe_nodegroup": described(status="DEGRADED", desired=0, issues=(FULL,))}
     active, nodes = node_groups(deployed(CONFIG, eks=eks))
     assert active.found.startswith("is DEGRADED: capacity: Could not launch On-Demand Instances.")
-    assert active.advice.startswith("Wait: nodes join when EC2 has capacity. Or list a group")
+    assert active.advice.startswith("Wait until EC2 has capacity. Or add a group")
     assert nodes.ok
 
 

@@ -101,7 +101,11 @@ CASES[operator_nodes] = {
     **{
         f"node groups {told}": (
             _measured(**changes),
-            (ERROR, "node_groups", "have no node without a taint, and EKS gives up operators"),
+            (
+                ERROR,
+                "node_groups",
+                "have no node without a taint, and the installation of operators",
+            ),
         )
         for told, changes in (("without nodes", {"desired_size": 0}), ("with taints", _TAINTED))
     },
