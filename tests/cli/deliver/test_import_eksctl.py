@@ -429,7 +429,7 @@ def test_a_group_that_is_none_leaves_the_others(
         assert line in said
     # What is gone leaves nothing else to decide.
     assert "name: is missing" not in said
-    assert "[5] is by name" not in said
+    assert "[5] is a zone name" not in said
 
 
 @pytest.mark.parametrize(

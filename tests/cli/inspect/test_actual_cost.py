@@ -184,8 +184,8 @@ def test_without_metrics_it_says_what_to_switch_on(monkeypatch: pytest.MonkeyPat
     [
         (("--actual", "--month", "november"), "--month: 'november' must be a year and a month"),
         (("--actual", "--month", "2099-01"), "--month: '2099-01' has not begun"),
-        (("--month", "2026-01"), "--month: belongs to --actual"),
-        (("--json",), "--json: belongs to --actual"),
+        (("--month", "2026-01"), "--month: requires --actual"),
+        (("--json",), "--json: requires --actual"),
     ],
 )
 def test_options_that_do_not_fit(options: tuple[str, ...], says: str) -> None:

@@ -251,15 +251,15 @@ def test_lists_of_nodes(hosts: str, names: list[str]) -> None:
         ("", "does not end with a month and a time"),
         (there(BOTH), "does not end with a month and a time"),
         ("sacct: error: no\n2026-11 1", "-:1: 'sacct: error: no' is not output of"),
-        ("1|2|a[b]\n2026-11 1", "-:1: 'b' is nothing"),
-        ("1|2|a;b\n2026-11 1", "-:1: 'a;b' is nothing"),
-        ("1|2|a[1-123456]\n2026-11 1", "-:1: '1-123456' is nothing"),
-        ("1|2|a[1-2\n2026-11 1", "-:1: 'a[1-2' is nothing"),
-        ("1|2|a,\n2026-11 1", "-:1: 'a,' is nothing"),
-        ("1|2|a[2-1]\n2026-11 1", "-:1: '2-1' is nothing"),
-        ("1|2|[1-999][1-999]\n2026-11 1", "-:1: '[1-999][1-999]' is nothing"),
-        ("\n2026-11-01T00:00:00|Unknown|a\n2026-11 1", "-:2: '2026-11-01T00:00:00' is nothing"),
-        ("1|x|a|b|c|d|cpu=1\n2026-11 1", "-:1: 'x' is nothing"),
+        ("1|2|a[b]\n2026-11 1", "-:1: 'b' is not output"),
+        ("1|2|a;b\n2026-11 1", "-:1: 'a;b' is not output"),
+        ("1|2|a[1-123456]\n2026-11 1", "-:1: '1-123456' is not output"),
+        ("1|2|a[1-2\n2026-11 1", "-:1: 'a[1-2' is not output"),
+        ("1|2|a,\n2026-11 1", "-:1: 'a,' is not output"),
+        ("1|2|a[2-1]\n2026-11 1", "-:1: '2-1' is not output"),
+        ("1|2|[1-999][1-999]\n2026-11 1", "-:1: '[1-999][1-999]' is not output"),
+        ("\n2026-11-01T00:00:00|Unknown|a\n2026-11 1", "-:2: '2026-11-01T00:00:00' is not output"),
+        ("1|x|a|b|c|d|cpu=1\n2026-11 1", "-:1: 'x' is not output"),
     ],
 )
 def test_what_is_no_record(text: str, says: str) -> None:
@@ -368,8 +368,8 @@ def test_an_account_may_have_the_character_between_fields() -> None:
 
 def test_what_does_not_fit_the_configuration() -> None:
     without = EXAMPLE.with_name("slurm-p5.yaml")
-    refused(r"accounting of .* is null.* switch it on", "--actual", config=without)
+    refused(r"accounting of .* is null.* turn it on", "--actual", config=without)
     eks = EXAMPLE.with_name("observability-prometheus.yaml")
     given = ("--records", "x")
     refused("--records: is for clusters with Slurm", "--actual", *given, config=eks)
-    refused("--records: belongs to --actual", *given, config=EXAMPLE)
+    refused("--records: requires --actual", *given, config=EXAMPLE)

@@ -325,8 +325,8 @@ def test_a_second_command_is_refused_and_told_who_has_the_file(
     assert refused.code == 2
     assert re.match(
         rf"{link}: process {os.getpid()} of \S+ on \S+ \(`hyperpod-cdk scale worker 3 --config "
-        rf"{file} --yes`, since [-\d]+ [:\d]+ UTC\) is changing it; wait for its end, then run it "
-        "again; nothing was changed\n",
+        rf"{file} --yes`, since [-\d]+ [:\d]+ UTC\) is changing it; wait until that ends, then "
+        "run it again; nothing was changed\n",
         refused.err,
     )
     assert count(file) == 1

@@ -102,7 +102,8 @@ NODE_GROUPS = {
             ),
         ),
         "eviction: Reached max retries while trying to evict pods from nodes in node group gpu. A "
-        "pod stays on a node that is to go: see by `kubectl get pdb -A`",
+        "pod cannot be evicted from a node that is being removed: find its PodDisruptionBudget "
+        "with `kubectl get pdb -A`",
     ),
     'Resource handler returned message: "Not valid. (Service: Eks, Status Code: 400, Request ID: '
     '1)" (RequestToken: 1-2, HandlerErrorCode: InvalidRequest)': "Not valid.",
