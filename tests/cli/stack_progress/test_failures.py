@@ -75,13 +75,14 @@ NODE_GROUPS = {
     ): "capacity: Could not launch On-Demand Instances. InsufficientInstanceCapacity - None "
     "(us-west-2b). Wait and deploy again",
     _AROUND.format(_LAUNCH.format("Spot Instances. UnfulfillableCapacity - Unable")): (
-        "Spot: Could not launch Spot Instances. UnfulfillableCapacity - Unable. Name more types"
+        "Spot: Could not launch Spot Instances. UnfulfillableCapacity - Unable. Add types"
     ),
     _AROUND.format(_LAUNCH.format("On-Demand Instances. VcpuLimitExceeded - More")): (
-        "quota: Could not launch On-Demand Instances. VcpuLimitExceeded - More. Request the quota"
+        "quota: Could not launch On-Demand Instances. VcpuLimitExceeded - More. Request a "
+        "higher vCPU quota"
     ),
     _AROUND.format(_JOIN.format("i-1, i-2")): (
-        "join: Instances failed to join (i-1, i-2). The instances run and do not join"
+        "join: Instances failed to join (i-1, i-2). The instances run but do not join"
     ),
     _AROUND.format("Issue(Code=IamNodeRoleNotFound, Message=Gone, ResourceIds=[])"): (
         "IamNodeRoleNotFound: Gone. Fix the cause"
