@@ -55,7 +55,8 @@ def test_a_topic_of_ones_own_gets_messages_and_keeps_its_policy(
     assert function["Environment"]["Variables"]["TOPIC_ARN"] == _MINE
     assert made.one("AWS::SNS::Subscription")["TopicArn"] == _MINE
     assert made.one("AWS::Chatbot::SlackChannelConfiguration")["SnsTopicArns"] == [_MINE]
-    assert made.one("AWS::CloudWatch::Alarm")["AlarmActions"] == [_MINE]
+    alarm = made.one("AWS::CloudWatch::Alarm")
+    assert (alarm["AlarmActions"], alarm["Threshold"]) == ([_MINE], 1)
 
 
 def test_the_channels_role_may_do_nothing(stack: cdk.Stack, view: View) -> None:

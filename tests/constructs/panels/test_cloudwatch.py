@@ -1,6 +1,7 @@
 """CloudWatch's dashboard and alarms, and what a workspace of Prometheus gets."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -74,6 +75,7 @@ def test_each_panel_is_shown_and_each_alarm_made() -> None:
         alarm = alarms[panel.title]
         assert panel.to_do in alarm["AlarmDescription"]
         assert alarm["Threshold"] == panel.alarm.threshold
+        assert alarm["ComparisonOperator"].startswith("Greater") is panel.alarm.is_above
         assert alarm["EvaluationPeriods"] * 5 == panel.alarm.minutes
         names = [
             each["MetricStat"]["Metric"]["MetricName"]
@@ -81,6 +83,9 @@ def test_each_panel_is_shown_and_each_alarm_made() -> None:
             if "MetricStat" in each
         ]
         assert names == [*panel.cloudwatch[0].metrics]
+        made_of = {each["Id"] for each in alarm["Metrics"] if "MetricStat" in each}
+        for each in alarm["Metrics"]:
+            assert {*re.findall(r"\w*\bm\d|\w+_m\d", each.get("Expression", ""))} <= made_of
 
 
 def test_an_alarm_of_a_file_system_is_about_that_one() -> None:

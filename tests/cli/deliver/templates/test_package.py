@@ -5,6 +5,7 @@ import json
 import re
 from pathlib import Path
 from typing import Any, cast
+from zipfile import ZipFile
 
 import aws_cdk as cdk
 import pytest
@@ -142,6 +143,8 @@ def test_two_builds_write_the_same_bytes(package: Path, tmp_path: Path) -> None:
     write_default_package(tmp_path / "again")
 
     assert digests(tmp_path / "again") == digests(package)
+    for archive in (package / "assets").glob("*.zip"):
+        assert ZipFile(archive).namelist()
 
 
 def digests(folder: Path) -> dict[str, str]:

@@ -375,6 +375,7 @@ def test_nodes_of_a_node_group(site: Site, beside: Mapping[str, Any]) -> None:
     assert (code, found["ok"]) == (0, True), site.said.out
     tested = {each["subject"] for each in found["findings"] if each["check"] == "GPUs"}
     assert tested == set(names(2))
+    assert {each["check"] for each in found["findings"] if each["result"] == "skipped"} == {"Xid"}
 
 
 def test_nothing_checked_is_a_failure(ready: Site) -> None:
