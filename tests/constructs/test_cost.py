@@ -13,7 +13,7 @@ from hyperpod_cdk.cost.charges import HOURS_A_MONTH, Cost, unpriced
 from hyperpod_cdk.cost.cost import cost
 from hyperpod_cdk.facts.prices import prices
 from hyperpod_cdk.facts.service_limits import regions
-from tests.support.configs import CONFIG_FOLDER, CONFIGS, configured
+from tests.support.configs import CONFIG_FOLDER, CONFIGS, REPOSITORY, configured
 
 DAY = date(2026, 11, 1)
 CONTROL_PLANE, NAT_AND_ADDRESS = Decimal("0.10"), Decimal("0.05")
@@ -155,6 +155,12 @@ def test_nodes_without_a_price_are_in_no_total(changes: Mapping[str, Any], note:
     found = costs(changes)
     assert [charge.note for charge in unpriced(found.nodes)] == [note]
     assert found.usd_an_hour == 0
+
+
+def test_an_accounting_database_that_exists_is_not_billed() -> None:
+    path = REPOSITORY / "tests" / "support" / "every_slurm_existing.yaml"
+    found = cost(load_config(path), region=None, day=DAY)
+    assert not [charge.name for charge in found.standing if "MariaDB" in charge.name]
 
 
 def test_a_size_without_a_price_is_in_no_total() -> None:

@@ -39,12 +39,6 @@ def deployed(deployment: object) -> dict[str, object]:
             "must be text",
         ),
         (
-            "node_pools",
-            [{"name": "a", "instance_groups": [group]} for group in ("worker-group-1", "other")],
-            "node_pools[1].name",
-            "is already the name of [0]",
-        ),
-        (
             "restricted_instance_groups",
             [{**NOVA, "name": "worker-group-2"}],
             "restricted_instance_groups[0].name",

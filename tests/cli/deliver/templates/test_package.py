@@ -14,6 +14,7 @@ from aws_cdk.aws_ecr_assets import DockerImageAsset
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.service_limits import regions
+from hyperpod_cdk.schema.arns import BUCKET_NAME
 from hyperpod_cli.deliver.templates.package import AssetsInBucket
 from hyperpod_stacks.table import stack_names
 from tests.conftest import Configure
@@ -203,6 +204,7 @@ def test_cfn_lint_has_no_finding(package: Path) -> None:
 
 def test_every_parameter_is_on_the_page_and_in_a_group(package: Path, templates: Templates) -> None:
     page = (package / "parameters.md").read_text("utf-8")
+    assert f"`{BUCKET_NAME}`" in page
     for template in templates.values():
         interface = template["Metadata"]["AWS::CloudFormation::Interface"]
         shown = [name for group in interface["ParameterGroups"] for name in group["Parameters"]]
