@@ -1,6 +1,6 @@
 """Updates of add-ons that wait until there is a node for their pods.
 
-When EKS gives up an update, the add-on keeps the new version and the update has failed:
+When EKS fails an update, the add-on keeps the new version and the update has failed:
 https://github.com/hashicorp/terraform-provider-aws/pull/49104. If CloudFormation takes that for a
 failure, its rollback asks for an update that fails alike.
 """
@@ -47,7 +47,7 @@ def held_back(
         return {}
     return {
         stack: f"{stack} stays as it is: no node runs the pods of {' and '.join(names)}, and an "
-        "update that EKS gives up can end in UPDATE_ROLLBACK_FAILED"
+        "update that EKS fails can end in UPDATE_ROLLBACK_FAILED"
         for stack, names in waiting.items()
     }
 
