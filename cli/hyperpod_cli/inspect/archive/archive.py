@@ -183,7 +183,9 @@ def _manifest(path: Path, files: Mapping[str, bytes]) -> Manifest:
     try:
         return Manifest.model_validate(values)
     except ValidationError as error:
-        raise ArchiveError(f"{path}: {_MANIFEST} is odd ({first_line(error)}); {_AGAIN}") from None
+        raise ArchiveError(
+            f"{path}: {_MANIFEST} is not valid ({first_line(error)}); {_AGAIN}"
+        ) from None
 
 
 def refuse_other(archive: Archive, *, config: Config, path: Path, source: str) -> None:

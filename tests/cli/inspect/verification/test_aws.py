@@ -327,5 +327,5 @@ def test_kubernetes_is_asked_once_if_it_is_not_reached(
 
     assert (check.title, check.is_known) == ("health, readiness", False)
     assert check.found.startswith("Kubernetes API: https://127.0.0.1:9 cannot be reached (")
-    assert check.advice.startswith("A private endpoint is reached from the VPC alone")
+    assert check.advice.startswith("A private endpoint can be reached only from the VPC")
     assert len(asked) == 1
