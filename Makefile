@@ -61,16 +61,16 @@ help: ## Show this help
 ##@ Try it without AWS
 
 rehearse: this-machine setup-rehearsal layout ## Deploy to a local AWS, verify, delete: CONFIG=config/default.yaml SCENARIO=default EXPRESS=1 KEEP=1
-	@python -m rehearsal run --config '$(CONFIG)' --scenario '$(SCENARIO)' $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(KEEP)),--keep)
+	@python -m hyperpod_rehearsal run --config '$(CONFIG)' --scenario '$(SCENARIO)' $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(KEEP)),--keep)
 
 rehearse-fault: .venv/.installed ## Let something fail in a rehearsal that is kept: FAULT=capacity-shortage GROUP=worker-group-1
-	@python -m rehearsal.kept_rehearsal '$(FAULT)' --group '$(GROUP)' --config '$(CONFIG)'
+	@python -m hyperpod_rehearsal.kept_rehearsal '$(FAULT)' --group '$(GROUP)' --config '$(CONFIG)'
 
 rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with every shipped configuration, in 20 minutes: CONFIGS=
-	@python -m rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
+	@python -m hyperpod_rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
 
 rehearse-pipeline: this-machine setup-rehearsal layout ## Play a pipeline on the local AWS, with all that a push runs: CONFIG=config/pipeline/pipeline.yaml CHECKS=0
-	@python -m rehearsal pipeline --config '$(PIPELINE)' $(if $(filter 0,$(CHECKS)),--without-checks)
+	@python -m hyperpod_rehearsal pipeline --config '$(PIPELINE)' $(if $(filter 0,$(CHECKS)),--without-checks)
 
 rehearse-change: this-machine setup-rehearsal layout ## Deploy a change on a local AWS that has what is deployed: CONFIG=config/mine.yaml ARCHIVE=deployed.zip SAVE=
 	@hyperpod-cdk rehearse-change --config '$(CONFIG)' $(if $(ARCHIVE),--archive '$(ARCHIVE)') $(if $(SAVE),--save '$(SAVE)')
@@ -192,9 +192,9 @@ dashboard-picture: setup-development setup-prometheus layout ## Draw the dashboa
 	@python -m tests.prometheus.picture
 
 rehearsal-picture: this-machine setup-development setup-training layout ## Draw what a rehearsal and hyperpod-ops print, and a report: docs/rehearsal.svg, docs/rehearsal-slurm.svg, docs/terminal, docs/report.png, docs/training-survives.svg
-	@python -m rehearsal run --picture docs/rehearsal.svg
-	@python -m rehearsal run --config config/slurm.yaml --picture docs/rehearsal-slurm.svg --work-directory build/rehearsal-slurm
-	@python -m rehearsal run --scenario training-survives --work-directory build/rehearsal-training
+	@python -m hyperpod_rehearsal run --picture docs/rehearsal.svg
+	@python -m hyperpod_rehearsal run --config config/slurm.yaml --picture docs/rehearsal-slurm.svg --work-directory build/rehearsal-slurm
+	@python -m hyperpod_rehearsal run --scenario training-survives --work-directory build/rehearsal-training
 	@cp build/rehearsal-training/training.svg docs/training-survives.svg
 	@python -m tests.support.browser build/rehearsal/report.html docs/report.png
 	@python -m tests.support.terminal_pictures
@@ -218,14 +218,14 @@ lock: setup-development ## Pin all that each requirements.in needs in its requir
 	@$(LOCK_IMAGE) --python-version 3.11 -c images/training/container-neuron.txt images/training/requirements-neuron.in \
 	  $(addprefix --no-emit-package ,$(IN_CONTAINER)) -o images/training/requirements-neuron.txt
 	@$(LOCK) docs/requirements.in -o docs/requirements.txt
-	@$(LOCK) emulator/requirements.in -o emulator/requirements.txt
+	@$(LOCK) emulator/hyperpod_emulator/requirements.in -o emulator/hyperpod_emulator/requirements.txt
 
 docs: .venv/docs/.installed ## Build the docs site into build/site
 	@NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --quiet --strict
 	@echo 'Docs: build/site/index.html'
 
 record-release: setup-rehearsal layout ## Keep what the version in pyproject.toml deploys, to try upgrades from it (CONTRIBUTING.md)
-	@python -m rehearsal.releases
+	@python -m hyperpod_rehearsal.releases
 
 clean: ## Remove build output; keep .venv, node_modules and the packaged charts
 	@[ ! -e build/rehearsal/shell.sh ] || { echo "A rehearsal is kept in build/rehearsal: end it with Ctrl-C first, or, if it was killed, delete build/rehearsal/shell.sh"; exit 1; }
@@ -271,7 +271,7 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 .venv/checkov/.installed: requirements-checkov.txt
 .venv/docs/.installed: docs/requirements.txt
 .venv/hyp/.installed: requirements-hyp.txt
-.venv/ministack/.installed: emulator/requirements.txt
+.venv/ministack/.installed: emulator/hyperpod_emulator/requirements.txt
 .venv/training/.installed: requirements-training.txt
 .venv/training/.installed: INDEX = $(TORCH)
 $(foreach name,checkov docs hyp ministack training,.venv/$(name)/.installed): | .venv/bin/pip

@@ -39,7 +39,7 @@ _WHOLE = [
         "rehearsal/cli",
         "rehearsal/examples",
         "rehearsal/pipeline",
-        "rehearsal/scenarios",
+        "rehearsal/hyperpod_rehearsal/scenarios",
         "slurm",
     )
 ]
@@ -151,7 +151,7 @@ def configure() -> Configure:
 @pytest.fixture(scope="session")
 def chart(repository: Path) -> Path:
     """Return a chart in place of the official one, which is not part of the repository."""
-    stand_in = repository / "rehearsal" / "chart" / "hyperpod-helm-chart"
+    stand_in = repository / "rehearsal" / "hyperpod_rehearsal" / "chart" / "hyperpod-helm-chart"
     return stand_in if stand_in.is_dir() else repository / "charts" / "fsx-storage"
 
 

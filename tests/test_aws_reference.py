@@ -54,8 +54,8 @@ def test_what_the_reference_does_not_know_is_younger() -> None:
     }
 
     assert actions - action_resources().keys() == YOUNGER, (
-        "an action of aws_reference/resource_schemas.json that is not in the pinned reference goes "
-        "into YOUNGER once you have looked that it exists; one that is, is taken out"
+        "an action of resource_schemas.json that is not in the pinned reference goes into "
+        "YOUNGER once you have looked that it exists; one that is, is taken out"
     )
 
 

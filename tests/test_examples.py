@@ -14,8 +14,8 @@ import pytest
 from examples.helm_release.app import MyRelease
 from examples.one_stack.app import MyCluster
 from examples.own_eks_cluster import app as own_eks_cluster
-from rehearsal.cdk_cli import CdkCli
-from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
+from hyperpod_rehearsal.cdk_cli import CdkCli
+from hyperpod_rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from tests.support.assembly import Assembly, new_app
 from tests.support.configs import REPOSITORY
 from tests.support.linter import findings

@@ -34,10 +34,10 @@ TREES = [
     ("lambda", "notifier"),
     ("cli", "hyperpod_cli"),
     (".", "app"),
-    (".", "aws_reference"),
+    ("aws_reference", "aws_reference"),
     (".", "tools"),
-    (".", "emulator"),
-    (".", "rehearsal"),
+    ("emulator", "hyperpod_emulator"),
+    ("rehearsal", "hyperpod_rehearsal"),
 ]
 
 
@@ -142,15 +142,17 @@ def test_trees_are_acyclic() -> None:
     assert graph["hyperpod_shared"] == graph["aws_reference"] == set()
     assert graph["hyperpod_cdk"] == graph["provisioner"] == {"hyperpod_shared"}
     assert graph["notifier"] == {"hyperpod_shared"}
-    assert graph["emulator"] <= {"aws_reference"}
-    assert {"app", "emulator", "hyperpod_cli", "aws_reference"} <= graph["rehearsal"]
+    assert graph["hyperpod_emulator"] <= {"aws_reference"}
+    assert {"app", "hyperpod_emulator", "hyperpod_cli", "aws_reference"} <= graph[
+        "hyperpod_rehearsal"
+    ]
 
 
 def test_only_the_check_before_a_deletion_imports_the_function() -> None:
     importers = {
         name
         for root, top in TREES
-        if top not in {"provisioner", "rehearsal"}
+        if top not in {"provisioner", "hyperpod_rehearsal"}
         for name, path in modules(root, top).items()
         if any(other.partition(".")[0] == "provisioner" for other in imported(path))
     }
@@ -176,7 +178,7 @@ def test_one_module_imports_ministack() -> None:
         if any(other.partition(".")[0] == "ministack" for other in imported(path))
     }
 
-    assert users <= {"emulator.aws.ministack"}
+    assert users <= {"hyperpod_emulator.aws.ministack"}
 
 
 def test_modules_of_the_library_are_acyclic() -> None:

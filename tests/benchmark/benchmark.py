@@ -20,7 +20,7 @@ import yaml
 from tests.support.configs import REPOSITORY
 from tests.support.provisioner import large_cluster
 
-_CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
+_CHART = REPOSITORY / "rehearsal" / "hyperpod_rehearsal" / "chart" / "hyperpod-helm-chart"
 _RUNS = 7
 _EMPTY_APP = "import aws_cdk\napp = aws_cdk.App()\naws_cdk.Stack(app, 'Empty')\napp.synth()\n"
 _MOST_SYNTH_RATIO = 1.6

@@ -17,8 +17,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from emulator.kubernetes import KubernetesApi, Principal, static_tokens
 from hyperpod_cli.helm.layer_binaries import layer_binaries
+from hyperpod_emulator.kubernetes import KubernetesApi, Principal, static_tokens
 from tests.benchmark.benchmark import run
 from tests.benchmark.helm_chart_maker import write_chart
 

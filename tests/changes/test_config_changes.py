@@ -37,7 +37,7 @@ from tests.support.configs import (
 from tools.json_text import json_text
 
 REVIEWED = Path(__file__).with_name("config_changes.json")
-CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
+CHART = REPOSITORY / "rehearsal" / "hyperpod_rehearsal" / "chart" / "hyperpod-helm-chart"
 ADMINS = [f"arn:aws:iam::111122223333:role/{name}" for name in ("Alice", "Bob")]
 # What no shipped configuration sets, though a running deployment may have it.
 OPTIONS: dict[str, Any] = {

@@ -11,7 +11,7 @@ import pytest
 from aws_reference.resource_schemas import schema_of
 from hyperpod_cdk import load_config
 from hyperpod_cli.terminal.errors import OpsError
-from rehearsal.releases import record, releases
+from hyperpod_rehearsal.releases import record, releases
 from tests.changes.consequences import consequences
 from tests.conftest import Assemble
 from tests.support.configs import REPOSITORY

@@ -10,8 +10,8 @@ from syrupy.assertion import SnapshotAssertion
 from hyperpod_cdk.helm.chart import read_hyperpod_chart
 from hyperpod_cdk.helm.chart_rules import dependency_values, values_for_chart
 from hyperpod_cli.deliver.charts.manifest import parse_objects
+from hyperpod_rehearsal.stand_in_chart import STAND_IN
 from hyperpod_stacks.packaged_chart import OFFICIAL_CHART
-from rehearsal.stand_in_chart import STAND_IN
 from tests.conftest import Configure
 from tests.support.chart_rendering import template
 from tests.support.configs import REPOSITORY

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from emulator.definitions import karpenter
-from emulator.kubernetes import ApiError
 from hyperpod_cdk import ClusterConfig, ConfigError, NodePoolConfig
 from hyperpod_cdk.hyperpod.node_pool_section import pool_values
+from hyperpod_emulator.definitions import karpenter
+from hyperpod_emulator.kubernetes import ApiError
 from tests.support.chart_rendering import helm, objects
 from tests.support.configs import REPOSITORY, configured
 from tests.support.kubernetes_api import running_cluster

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from emulator.hardware import EFA, GPU
+from hyperpod_emulator.hardware import EFA, GPU
 from tests.support.chart_rendering import assert_valid_for_kubernetes
 from tests.support.configs import REPOSITORY
 from tests.support.kubernetes_api import Cluster, daemon_set, running_cluster

@@ -16,7 +16,10 @@ from tests.support.configs import REPOSITORY
 from tests.support.kubernetes_api import running_cluster
 
 CHART = REPOSITORY / "charts" / "training"
-DEFINITIONS = REPOSITORY / "rehearsal/chart/hyperpod-helm-chart/charts/training-operators/crds"
+DEFINITIONS = (
+    REPOSITORY
+    / "rehearsal/hyperpod_rehearsal/chart/hyperpod-helm-chart/charts/training-operators/crds"
+)
 VARIANTS = sorted(path.stem for path in (CHART / "values").glob("*.yaml"))
 _DEVICES = ("nvidia.com", "aws.amazon.com")
 IMAGE = {"image": "registry.invalid/train:1"}

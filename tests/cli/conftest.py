@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from emulator.kubernetes import KubernetesApi, static_tokens
+from hyperpod_emulator.kubernetes import KubernetesApi, static_tokens
 from tests.support.kubernetes_api import PRINCIPALS
 
 

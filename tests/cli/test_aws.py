@@ -13,13 +13,13 @@ import pytest
 from kubernetes.client import ApiException, CoreV1Api
 from urllib3.exceptions import NewConnectionError, ReadTimeoutError
 
-from emulator.kubernetes import KubernetesApi, static_tokens
 from hyperpod_cli.aws.assembly import Stack, chosen, construct_paths, stacks_in
 from hyperpod_cli.aws.cdk_cli import without_chatter
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api, one_line_errors
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stacks import documented_outputs, output_lines
 from hyperpod_cli.terminal.errors import OpsError, TransientError
+from hyperpod_emulator.kubernetes import KubernetesApi, static_tokens
 from tests.conftest import Assemble, Configure
 from tests.support.kubernetes_api import ADMIN, PRINCIPALS
 

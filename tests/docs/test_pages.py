@@ -17,7 +17,7 @@ import hyperpod_cdk
 from hyperpod_cdk.loading import load_config
 from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cli.main import app
-from rehearsal.scenarios import SCENARIOS
+from hyperpod_rehearsal.scenarios import SCENARIOS
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tools.generate.pages.config_reference import keys
 

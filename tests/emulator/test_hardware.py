@@ -2,8 +2,8 @@
 
 import pytest
 
-from emulator.hardware import node_architecture, node_capacity
 from hyperpod_cdk.facts.instance_types import instance_facts, instance_types
+from hyperpod_emulator.hardware import node_architecture, node_capacity
 
 
 @pytest.mark.parametrize(

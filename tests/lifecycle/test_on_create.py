@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from emulator.node.node import CONFIG_AL2, CONFIG_V3
+from hyperpod_emulator.node.node import CONFIG_AL2, CONFIG_V3
 from tests.support.changed_node import CONFIG_V3_NVIDIA, SCRIPTS, ChangedNode
 
 DROP_IN = "etc/systemd/system/containerd.service.d/90-hyperpod-data-root.conf"

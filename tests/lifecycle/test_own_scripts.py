@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator.node.node import NodeInstance
+from hyperpod_emulator.node.node import NodeInstance
 from tests.support.changed_node import SCRIPTS
 from tests.support.configs import CONFIG_FOLDER
 

@@ -11,12 +11,12 @@ from unittest.mock import Mock
 
 import pytest
 
-from emulator.hyperpod import ApiError, Faults, Timings
-from emulator.hyperpod.simulation.cluster_lifecycle import PENDING_REBOOT
+from hyperpod_emulator.hyperpod import ApiError, Faults, Timings
+from hyperpod_emulator.hyperpod.simulation.cluster_lifecycle import PENDING_REBOOT
+from hyperpod_rehearsal.scenarios import SCENARIOS
 from hyperpod_shared.aws_errors import AwsClient
 from notifier.decision import KINDS, NODES_LOST, NODES_MISSING, PLAN_ENDS, STILL_FAULTY
 from notifier.handler import Notifier
-from rehearsal.scenarios import SCENARIOS
 from tests.support.hyperpod_api import CONTINUOUS, NAME, TYPE, Subject, create_plan, group, subject
 from tests.support.notifier import LOOK, Cluster, refused
 

@@ -8,8 +8,8 @@ import pytest
 from botocore.config import Config
 from botocore.stub import Stubber
 
-from emulator.hyperpod import HyperPodService, Unknowns
-from emulator.kubernetes import KubernetesApi, Principal, static_tokens
+from hyperpod_emulator.hyperpod import HyperPodService, Unknowns
+from hyperpod_emulator.kubernetes import KubernetesApi, Principal, static_tokens
 from provisioner import handler
 from provisioner.hyperpod.cluster import HyperPodCluster
 from tests.support.provisioner.cloudformation import Framework, Time

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from emulator.kubernetes import Fault, unreachable
+from hyperpod_emulator.kubernetes import Fault, unreachable
 from hyperpod_shared.errors import ProvisioningError
 from provisioner import handler
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID, event

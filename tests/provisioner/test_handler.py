@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ConnectTimeoutError
 
-from emulator.hyperpod import HyperPodService
+from hyperpod_emulator.hyperpod import HyperPodService
 from hyperpod_shared.errors import (
     MESSAGE_LIMIT_BYTES,
     NotReadyError,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.command_runner import CommandRunner
+from hyperpod_rehearsal.command_runner import CommandRunner
 
 _PROGRAM = """
 import json, os, sys

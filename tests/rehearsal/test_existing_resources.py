@@ -6,11 +6,17 @@ from typing import Any
 
 import pytest
 
-from emulator.aws.local_aws import ACCOUNT, AwsClients, LocalAws, LocalAwsSettings, aws_clients
-from emulator.hyperpod import HyperPodApi, HyperPodService
-from emulator.node.node import VpcNetwork
 from hyperpod_cdk import Config, load_config
-from rehearsal.existing_resources import account_of, existing_resources, named_account
+from hyperpod_emulator.aws.local_aws import (
+    ACCOUNT,
+    AwsClients,
+    LocalAws,
+    LocalAwsSettings,
+    aws_clients,
+)
+from hyperpod_emulator.hyperpod import HyperPodApi, HyperPodService
+from hyperpod_emulator.node.node import VpcNetwork
+from hyperpod_rehearsal.existing_resources import account_of, existing_resources, named_account
 from tests.conftest import Configure
 from tests.support.configs import CONFIGS
 from tests.support.local_aws import delete, deploy, resource

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from emulator.hyperpod import Faults, HyperPodApi
 from hyperpod_cli.terminal.errors import OpsError
-from rehearsal import __main__ as command
-from rehearsal.kept_rehearsal import FAULTS, FAULTS_VARIABLE, cause
-from rehearsal.run import Rehearsal
+from hyperpod_emulator.hyperpod import Faults, HyperPodApi
+from hyperpod_rehearsal import __main__ as command
+from hyperpod_rehearsal.kept_rehearsal import FAULTS, FAULTS_VARIABLE, cause
+from hyperpod_rehearsal.run import Rehearsal
 from tests.support.configs import REPOSITORY
 from tests.support.patience import PATIENCE_SECONDS
 
@@ -30,7 +30,7 @@ def test_a_request_that_is_too_large_is_one_line(tmp_path: Path) -> None:
 
     options = ["--config", str(config), "--work-directory", str(tmp_path / "work")]
     done = subprocess.run(
-        [sys.executable, "-m", "rehearsal", "run", *options],
+        [sys.executable, "-m", "hyperpod_rehearsal", "run", *options],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
@@ -46,7 +46,7 @@ def test_a_request_that_is_too_large_is_one_line(tmp_path: Path) -> None:
 
 
 def test_it_does_not_wait_for_the_cdk() -> None:
-    program = "import sys, rehearsal.__main__; sys.exit('aws_cdk' in sys.modules)"
+    program = "import sys, hyperpod_rehearsal.__main__; sys.exit('aws_cdk' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=False)
     assert done.returncode == 0
 
@@ -54,7 +54,9 @@ def test_it_does_not_wait_for_the_cdk() -> None:
 def test_two_rehearsals_do_not_share_a_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("sys.argv", ["rehearsal", "run", "--work-directory", str(tmp_path)])
+    monkeypatch.setattr(
+        "sys.argv", ["hyperpod_rehearsal", "run", "--work-directory", str(tmp_path)]
+    )
     with (tmp_path / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert command.main() == 2
@@ -69,14 +71,16 @@ def test_a_full_disk_is_one_line(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Rehearsal, "run", full)
-    monkeypatch.setattr("sys.argv", ["rehearsal", "run", "--work-directory", str(tmp_path)])
+    monkeypatch.setattr(
+        "sys.argv", ["hyperpod_rehearsal", "run", "--work-directory", str(tmp_path)]
+    )
     assert command.main() == 2
     assert capsys.readouterr().err == f"{tmp_path}: the disk is full; free some space.\n"
 
 
 _INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
 _WAITS = """
-from emulator.signals import raise_on_interrupts, wait_for_interrupt
+from hyperpod_emulator.signals import raise_on_interrupts, wait_for_interrupt
 raise_on_interrupts()
 try:
     print("waits", flush=True)
@@ -87,7 +91,7 @@ except KeyboardInterrupt:
 _CHILD = """
 import os
 from pathlib import Path
-from rehearsal import command_runner
+from hyperpod_rehearsal import command_runner
 cat = ["cat", "/proc/self/status"]
 child = command_runner.start(cat, environment=os.environ, directory=Path.cwd())
 print(child.communicate()[0])
@@ -141,7 +145,7 @@ def test_children_start_with_the_default_signals() -> None:
 
 @pytest.mark.parametrize("end", sorted(_INTERRUPTS))
 def test_a_rehearsal_is_interrupted(end: signal.Signals, tmp_path: Path) -> None:
-    process = _start("-m", "rehearsal", "run", "--work-directory", str(tmp_path))
+    process = _start("-m", "hyperpod_rehearsal", "run", "--work-directory", str(tmp_path))
     _read_until(process, "Synthesizing")
     os.kill(process.pid, end)
     output, _ = process.communicate(timeout=PATIENCE_SECONDS)
@@ -209,7 +213,14 @@ def test_what_cannot_be_caused_is_told(
 
 def test_the_command_ends_with_one_line() -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "rehearsal.kept_rehearsal", "capacity-shortag", "--group", "gpu"],
+        [
+            sys.executable,
+            "-m",
+            "hyperpod_rehearsal.kept_rehearsal",
+            "capacity-shortag",
+            "--group",
+            "gpu",
+        ],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from emulator.hyperpod import Caller, HyperPodService
-from rehearsal.environment import KubernetesNodes
+from hyperpod_emulator.hyperpod import Caller, HyperPodService
+from hyperpod_rehearsal.environment import KubernetesNodes
 from tests.support.hyperpod_api import create_request, group
 from tests.support.kubernetes_api import Cluster, running_cluster
 

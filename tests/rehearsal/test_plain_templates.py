@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import Config
+from hyperpod_rehearsal.environment import RehearsalEnvironment, rehearsal_environment
+from hyperpod_rehearsal.owner import allow_termination, delete_file_systems
+from hyperpod_rehearsal.verification import left_behind, wait_for_nodes
 from hyperpod_stacks.table import stack_names
-from rehearsal.environment import RehearsalEnvironment, rehearsal_environment
-from rehearsal.owner import allow_termination, delete_file_systems
-from rehearsal.verification import left_behind, wait_for_nodes
 from tests.conftest import Configure
 from tests.support.assembly import synthesized
 from tests.support.patience import PATIENCE_SECONDS

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import load_config
+from hyperpod_rehearsal.__main__ import main
+from hyperpod_rehearsal.environment import ALLOWED_CALLS
 from hyperpod_stacks.table import stack_names
-from rehearsal.__main__ import main
-from rehearsal.environment import ALLOWED_CALLS
 from tests.support.browser import faults, looked_at
 from tests.support.commands import kept_signals
 from tests.support.configs import REPOSITORY
@@ -52,7 +52,7 @@ _PLATFORM_OUTPUTS = {
 
 def _start(*arguments: str, directory: Path = REPOSITORY) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "rehearsal", "run", *arguments],
+        [sys.executable, "-m", "hyperpod_rehearsal", "run", *arguments],
         cwd=directory,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -298,7 +298,7 @@ def refused(
     def said(*arguments: str) -> str:
         options = [*arguments, "--work-directory", str(tmp_path / "work")]
         monkeypatch.chdir(REPOSITORY)
-        monkeypatch.setattr("sys.argv", ["rehearsal", "run", *options])
+        monkeypatch.setattr("sys.argv", ["hyperpod_rehearsal", "run", *options])
         with kept_signals():
             assert main() == 2
         captured = capsys.readouterr()

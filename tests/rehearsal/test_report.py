@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from rehearsal.report import Fact, Report, StackReport, deployment_lines, summarize
-from rehearsal.verification import cluster_report
+from hyperpod_rehearsal.report import Fact, Report, StackReport, deployment_lines, summarize
+from hyperpod_rehearsal.verification import cluster_report
 
 PATH = Path("build/rehearsal/report.json")
 PAGE = PATH.with_suffix(".html")

@@ -4,7 +4,7 @@ import html
 import re
 from pathlib import Path
 
-from rehearsal.progress import Progress, recording_console, write_picture
+from hyperpod_rehearsal.progress import Progress, recording_console, write_picture
 
 _TEXT = re.compile(r"<text [^>]*>([^<]*)</text>")
 LINES = 25

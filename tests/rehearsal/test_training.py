@@ -6,11 +6,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rehearsal import __main__ as command
-from rehearsal import training
-from rehearsal.scenarios import training_survives
-from rehearsal.training import Said, TrainingReport
-from rehearsal.training_picture import picture
+from hyperpod_rehearsal import __main__ as command
+from hyperpod_rehearsal import training
+from hyperpod_rehearsal.scenarios import training_survives
+from hyperpod_rehearsal.training import Said, TrainingReport
+from hyperpod_rehearsal.training_picture import picture
 
 FAULT = 100.0
 SAVED, LAST, END = 80, 105, training_survives._STEPS
@@ -98,7 +98,7 @@ def test_without_pytorch_one_line_says_what_to_install(
 ) -> None:
     monkeypatch.setattr(training, "_ENVIRONMENT", tmp_path)
     options = ["--scenario", "training-survives", "--work-directory", str(tmp_path / "work")]
-    monkeypatch.setattr("sys.argv", ["rehearsal", "run", *options])
+    monkeypatch.setattr("sys.argv", ["hyperpod_rehearsal", "run", *options])
     assert command.main() == 2
     [line] = capsys.readouterr().err.splitlines()
     assert line == (

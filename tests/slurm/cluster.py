@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from emulator.hardware import HardwareOf
-from emulator.hyperpod.slurm import configuration
-from emulator.hyperpod.slurm.configuration import SlurmNode
+from hyperpod_emulator.hardware import HardwareOf
+from hyperpod_emulator.hyperpod.slurm import configuration
+from hyperpod_emulator.hyperpod.slurm.configuration import SlurmNode
 from tests.slurm.one_machine import CGROUP_CONF, OneMachine, free_ports
 from tests.support.patience import eventually
 

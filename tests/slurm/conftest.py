@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from emulator.hyperpod.slurm.configuration import SlurmNode
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.hyperpod.orchestrator import Slurm, cluster_request
 from hyperpod_cdk.hyperpod.section import ClusterConfig
+from hyperpod_emulator.hyperpod.slurm.configuration import SlurmNode
 from tests.slurm.cluster import SlurmCluster
 from tests.support.configs import FIREWALL, SUBNET, configured
 

@@ -18,8 +18,8 @@ from syrupy.assertion import SnapshotAssertion
 from hyperpod_cdk import ConfigError, PipelineFile, load_file
 from hyperpod_cdk.helm.chart import HyperPodChart, read_hyperpod_chart
 from hyperpod_cdk.pipeline import build_program
+from hyperpod_rehearsal.pipeline.definition import PipelineDefinition
 from hyperpod_stacks.pipeline_stack import PipelineStack, add_pipeline
-from rehearsal.pipeline.definition import PipelineDefinition
 from tests.snapshot.difference import ShortJson
 from tests.support.assembly import Assembly, merged, new_app, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY

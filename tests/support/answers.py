@@ -10,8 +10,8 @@ from botocore.awsrequest import AWSResponse
 from botocore.model import OperationModel, StructureShape
 from botocore.response import StreamingBody
 
-from emulator.aws.local_aws import AwsClients
-from emulator.hyperpod.service_model import violations_of
+from hyperpod_emulator.aws.local_aws import AwsClients
+from hyperpod_emulator.hyperpod.service_model import violations_of
 
 _FIRST_ERROR = 300
 _JSON = frozenset({"json", "rest-json"})

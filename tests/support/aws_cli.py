@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_cli.helm.layer_binaries import layer_binaries
-from rehearsal.deployer import key_of
-from rehearsal.environment import RehearsalEnvironment
+from hyperpod_rehearsal.deployer import key_of
+from hyperpod_rehearsal.environment import RehearsalEnvironment
 from tests.support.patience import PATIENCE_SECONDS
 
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from emulator.node.node import CONFIG_V3, STUB, NodeInstance
+from hyperpod_emulator.node.node import CONFIG_V3, STUB, NodeInstance
 from tests.support.configs import REPOSITORY
 
 SCRIPTS = REPOSITORY / "lifecycle" / "eks"

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from emulator.hardware import EFA, GPU
-from emulator.kubernetes import KubernetesApi
+from hyperpod_emulator.hardware import EFA, GPU
+from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.support.nccl_logs import nccl_log
 
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hyperpod_rehearsal.existing_resources import existing_resources
 from hyperpod_stacks.table import StackKind
-from rehearsal.existing_resources import existing_resources
 from tests.support.configs import MINIMUM
 from tests.support.partial_deployment import Deployment
 

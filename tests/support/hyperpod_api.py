@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from emulator.hyperpod import ApiError, Caller, HyperPodService, Subnet, Timings
-from emulator.hyperpod.service_model import output_shape, violations_of
+from hyperpod_emulator.hyperpod import ApiError, Caller, HyperPodService, Subnet, Timings
+from hyperpod_emulator.hyperpod.service_model import output_shape, violations_of
 
 NAME = "ml-cluster"
 ROLE = "arn:aws:iam::000000000000:role/ml-execution-role"

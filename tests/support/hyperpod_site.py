@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from emulator.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
-from emulator.hyperpod.service_model import output_shape, project
-from emulator.kubernetes import InProcessControlPlane
+from hyperpod_emulator.aws.local_aws import ACCOUNT, LocalAws, LocalAwsSettings
+from hyperpod_emulator.hyperpod.service_model import output_shape, project
+from hyperpod_emulator.kubernetes import InProcessControlPlane
 from tests.support.local_aws import Template, client, deploy, eks_cluster, network, role
 
 REGION = "us-west-2"

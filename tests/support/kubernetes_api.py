@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 from kubernetes.client import ApiClient, Configuration
 
-from emulator.kubernetes import Grant, KubernetesApi, Principal, static_tokens
 from hyperpod_cli.helm.layer_binaries import layer_binaries
-from rehearsal.verification import kubeconfig
+from hyperpod_emulator.kubernetes import Grant, KubernetesApi, Principal, static_tokens
+from hyperpod_rehearsal.verification import kubeconfig
 from tests.support.configs import REPOSITORY
 from tests.support.patience import PATIENCE_SECONDS
 
@@ -35,7 +35,7 @@ PRINCIPALS = {
     ),
     AUDITOR: Principal("auditor", grants=(Grant(policy="AmazonEKSAdminViewPolicy"),)),
 }
-CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
+CHART = REPOSITORY / "rehearsal" / "hyperpod_rehearsal" / "chart" / "hyperpod-helm-chart"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import Any
 import boto3
 from botocore.config import Config
 
-from emulator.aws.local_aws import AwsClients, LocalAws
+from hyperpod_emulator.aws.local_aws import AwsClients, LocalAws
 from tests.support.answers import check_answers
 from tests.support.patience import PATIENCE_SECONDS
 

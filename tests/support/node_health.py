@@ -4,7 +4,7 @@ import ssl
 from pathlib import Path
 from types import ModuleType
 
-from emulator.kubernetes import KubernetesApi
+from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.support.configs import REPOSITORY
 from tests.support.kubernetes_api import ADMIN
 from tests.support.loaded import loaded

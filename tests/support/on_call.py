@@ -9,7 +9,7 @@ import pytest
 from botocore.client import BaseClient
 
 from hyperpod_cli.commands import commands
-from rehearsal.stage import Stage
+from hyperpod_rehearsal.stage import Stage
 from tests.support.operator import Operator
 
 _NAME = "on-call"

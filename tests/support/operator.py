@@ -7,7 +7,7 @@ from pathlib import Path
 from typer.testing import CliRunner, Result
 
 from hyperpod_cli.main import app
-from rehearsal.stage import Stage
+from hyperpod_rehearsal.stage import Stage
 from tests.support.commands import kept_signals
 
 

@@ -17,11 +17,11 @@ import yaml
 from botocore.config import Config as ClientConfig
 from botocore.exceptions import ClientError
 
-from emulator.aws.local_aws import AwsClients, LocalAws
-from emulator.hyperpod import HyperPodService
 from hyperpod_cdk import Config
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_emulator.aws.local_aws import AwsClients, LocalAws
+from hyperpod_emulator.hyperpod import HyperPodService
 from hyperpod_shared.aws_errors import AWS_ERRORS
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_stacks.table import StackKind, stack_name
@@ -47,7 +47,7 @@ from tests.support.template_parts import (
 
 ACCOUNT_IN_FILES = "111122223333"
 """The account in the ARNs of examples, which stands for the account of each deployment."""
-_CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
+_CHART = REPOSITORY / "rehearsal" / "hyperpod_rehearsal" / "chart" / "hyperpod-helm-chart"
 _FAILURES: tuple[type[Exception], ...] = (ProvisioningError, *AWS_ERRORS)
 _BOOTSTRAP = "BootstrapVersion"
 _AUTHENTICATION_MODE = "Custom::EksAuthenticationMode"
@@ -261,7 +261,7 @@ class Deployment:
                 return LifecycleScripts(s3=self.client("s3"))
         raise ValueError(
             f"{resource_type} needs a Kubernetes cluster: play its failure in a whole deployment, "
-            "in rehearsal/scenarios"
+            "in rehearsal/hyperpod_rehearsal/scenarios"
         )
 
     def _publish_scripts(self, properties: Mapping[str, str]) -> None:

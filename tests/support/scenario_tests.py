@@ -13,12 +13,12 @@ import pytest
 from hyperpod_cdk import load_config
 from hyperpod_cli.inspect.registered import concerning
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
-from rehearsal.messages import Listener
-from rehearsal.report import Report
-from rehearsal.run import play
-from rehearsal.scenarios import SCENARIOS
-from rehearsal.stage import Stage
-from rehearsal.verification import verify, wait_for_nodes
+from hyperpod_rehearsal.messages import Listener
+from hyperpod_rehearsal.report import Report
+from hyperpod_rehearsal.run import play
+from hyperpod_rehearsal.scenarios import SCENARIOS
+from hyperpod_rehearsal.stage import Stage
+from hyperpod_rehearsal.verification import verify, wait_for_nodes
 from tests.support.configs import CONFIG_FOLDER, SHIPPED
 
 NODE_GROUPS = CONFIG_FOLDER / "examples" / "node-groups.yaml"

@@ -5,8 +5,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from emulator.aws.local_aws import AwsClients
-from rehearsal.stage import Stage
+from hyperpod_emulator.aws.local_aws import AwsClients
+from hyperpod_rehearsal.stage import Stage
 
 Seen = Mapping[str, Mapping[str, Any]]
 """By kind, and by id, what EC2 describes."""

@@ -9,18 +9,18 @@ from pathlib import Path
 
 from app import main
 from hyperpod_cdk import load_config
-from rehearsal.cdk_cli import CdkCliProcess
-from rehearsal.environment import (
+from hyperpod_rehearsal.cdk_cli import CdkCliProcess
+from hyperpod_rehearsal.environment import (
     ALLOWED_CALLS,
     RehearsalEnvironment,
     eks_cluster_of,
     rehearsal_environment,
 )
-from rehearsal.existing_resources import account_of
-from rehearsal.progress import Progress
-from rehearsal.stage import Stage
-from rehearsal.stand_in_chart import choose_chart
-from rehearsal.verification import left_behind
+from hyperpod_rehearsal.existing_resources import account_of
+from hyperpod_rehearsal.progress import Progress
+from hyperpod_rehearsal.stage import Stage
+from hyperpod_rehearsal.stand_in_chart import choose_chart
+from hyperpod_rehearsal.verification import left_behind
 from tests.support.answers import checked
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.needed_statements import unneeded

@@ -13,7 +13,7 @@ from filelock import FileLock
 from hyperpod_cdk import load_config
 from hyperpod_cdk.helm.chart import read_hyperpod_chart
 from hyperpod_cli.deliver.templates.package import write_package
-from rehearsal.stand_in_chart import STAND_IN
+from hyperpod_rehearsal.stand_in_chart import STAND_IN
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
 

@@ -22,12 +22,12 @@ from unittest.mock import patch
 from rich.console import Console
 from rich.text import Text
 
-from emulator.hyperpod.simulation.faults import Faults
 from hyperpod_cli.main import app
 from hyperpod_cli.operate.clusters import nodes_of
-from rehearsal.kept_rehearsal import operator_credentials
-from rehearsal.progress import picture
-from rehearsal.verification import wait_for_nodes
+from hyperpod_emulator.hyperpod.simulation.faults import Faults
+from hyperpod_rehearsal.kept_rehearsal import operator_credentials
+from hyperpod_rehearsal.progress import picture
+from hyperpod_rehearsal.verification import wait_for_nodes
 from tests.support.configs import REPOSITORY
 from tests.support.operator import Operator
 from tests.support.stages import bootstrapped_stage

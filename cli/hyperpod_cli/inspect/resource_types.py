@@ -1,6 +1,6 @@
 """The types of resources that configurations deploy: all that this package knows of each.
 
-What the local AWS and the data of IAM know of them is in `emulator/aws` and `aws_reference`.
+What the local AWS and the data of IAM know of them is in `emulator/` and `aws_reference/`.
 """
 
 from collections.abc import Callable, Mapping

@@ -19,7 +19,7 @@ from tests.support.commands import ran, run
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.played import stubbed
 
-CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
+CHART = REPOSITORY / "rehearsal" / "hyperpod_rehearsal" / "chart" / "hyperpod-helm-chart"
 EXAMPLE = CONFIG_FOLDER / "examples" / "closed-network.yaml"
 HOST = "111122223333.dkr.ecr.us-west-2.amazonaws.com"
 DIGEST = "sha256:" + "0" * 64

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient
 
-from emulator.kubernetes import KubernetesApi
+from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.support.kubernetes_api import client_of
 from tests.support.played import stubbed
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient
 
-from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.clusters import Chosen, ClusterNode, DescribedCluster
@@ -18,6 +17,7 @@ from hyperpod_cli.operate.idle import IdleGroup, idle_groups, slurm_use
 from hyperpod_cli.operate.nodes.health import DeviceUse, device_use
 from hyperpod_cli.terminal.console import print_json
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.support.clusters import described, node
 from tests.support.configs import configured
 from tests.support.kubernetes_api import pod

@@ -7,7 +7,6 @@ from threading import Thread
 import pytest
 from kubernetes.client import ApiClient
 
-from emulator.kubernetes import KubernetesApi
 from hyperpod_cli.aws.kubernetes_api import condition
 from hyperpod_cli.operate import job_charts
 from hyperpod_cli.operate.job_charts import (
@@ -20,6 +19,7 @@ from hyperpod_cli.operate.job_charts import (
     submit,
 )
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.support.kubernetes_api import config_map, pod
 from tests.support.patience import PATIENCE_SECONDS, eventually
 

@@ -12,7 +12,6 @@ from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 from kubernetes.client import ApiClient
 
-from emulator.kubernetes import KubernetesApi
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.operate.nodes import command, ending
@@ -21,6 +20,7 @@ from hyperpod_cli.operate.nodes.health import Health, trouble_of
 from hyperpod_cli.operate.nodes.named import named_nodes
 from hyperpod_cli.operate.nodes.waiting import Watched, wait
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.support.clusters import LAUNCHED, described, node
 from tests.support.commands import run
 from tests.support.kubernetes_api import pod

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from emulator.kubernetes import KubernetesApi, static_tokens
 from hyperpod_cli.operate import clusters
 from hyperpod_cli.operate.nodes import health, quarantine
 from hyperpod_cli.terminal.errors import REFUSED
+from hyperpod_emulator.kubernetes import KubernetesApi, static_tokens
 from tests.support.clusters import described
 from tests.support.clusters import node as made_up
 from tests.support.commands import ran

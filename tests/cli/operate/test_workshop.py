@@ -10,11 +10,11 @@ import pytest
 from botocore.session import Session
 from botocore.validate import ParamValidator
 
-from emulator.hyperpod.service_model import violations_of
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.commands.operate.workshop import env
 from hyperpod_cli.operate.workshop import cluster_config, exports, variables
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_emulator.hyperpod.service_model import violations_of
 from tests.conftest import Assemble, Configure
 from tests.support.configs import EVERY_FIELD, KEY, SHIPPED
 from tests.support.template_view import TemplateView

@@ -12,7 +12,7 @@ from hyperpod_cdk.schema.arns import KmsKeyId, PrincipalArn
 from hyperpod_cdk.schema.limits import ApiLimits, Matching
 from hyperpod_cdk.schema.named_resources import Names, named_resources
 from hyperpod_cdk.schema.section import Listed, Section, arguments, section_in
-from rehearsal.existing_resources import account_of, existing_resources
+from hyperpod_rehearsal.existing_resources import account_of, existing_resources
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 

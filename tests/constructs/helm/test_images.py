@@ -13,7 +13,7 @@ from tests.support.refusals import helm_lines
 
 REGISTRY = "111122223333.dkr.ecr.us-west-2.amazonaws.com/hyperpod"
 OREGON, VIRGINIA = "us-west-2", "us-east-1"
-CHART = REPOSITORY / "rehearsal" / "chart" / "hyperpod-helm-chart"
+CHART = REPOSITORY / "rehearsal" / "hyperpod_rehearsal" / "chart" / "hyperpod-helm-chart"
 EFA = "602401143452.dkr.ecr.us-west-2.amazonaws.com/eks/aws-efa-k8s-device-plugin:v0.5.13"
 
 

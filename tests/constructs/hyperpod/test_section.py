@@ -19,8 +19,6 @@ from botocore.validate import ParamValidator
 from constructs import Construct
 from pydantic import ValidationError
 
-from emulator.hyperpod.group_rules import validate_create
-from emulator.hyperpod.service_model import violations_of
 from hyperpod_cdk import (
     Eks,
     HyperPodCluster,
@@ -34,6 +32,8 @@ from hyperpod_cdk.hyperpod.waiting import ON_CREATE_FAILURE, ON_SHORTAGE, WAIT_F
 from hyperpod_cdk.slurm.accounting import ImportedAccountingDatabase
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.synthesis.refusals import MOST_REQUEST_BYTES, request_bytes
+from hyperpod_emulator.hyperpod.group_rules import validate_create
+from hyperpod_emulator.hyperpod.service_model import violations_of
 from provisioner.hyperpod.cluster_request import HyperPodClusterProperties
 from tests.support.assembly import new_app
 from tests.support.configs import (

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from emulator.aws.fsx.rules import backup_problem, file_system_problem
 from hyperpod_cdk import ConfigError, StorageConfig
+from hyperpod_emulator.aws.fsx.rules import backup_problem, file_system_problem
 
 ID = "fs-0123456789abcdef0"
 TIERED: dict[str, Any] = {"storage_type": "INTELLIGENT_TIERING", "throughput_mbps": 4000}

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from emulator.aws.local_aws import LocalAws, LocalAwsSettings
+from hyperpod_emulator.aws.local_aws import LocalAws, LocalAwsSettings
 from tests.support import hyperpod_site
 from tests.support.hyperpod_site import Site
 from tests.support.local_aws import KUBERNETES_CA, KUBERNETES_ENDPOINT

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from emulator.aws.local_aws import LocalAws
+from hyperpod_emulator.aws.local_aws import LocalAws
 from tests.support.local_aws import StackFailedError, client, delete, deploy
 
 RULES = "groups:\n- name: cost\n  rules:\n  - record: a\n    expr: vector(1)\n"

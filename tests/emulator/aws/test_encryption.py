@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from emulator.aws.local_aws import ACCOUNT, LocalAws
 from hyperpod_cdk.encryption.key_policy import administration, encryption_of_logs
+from hyperpod_emulator.aws.local_aws import ACCOUNT, LocalAws
 from tests.emulator.aws.fsx.test_fsx import file_system
 from tests.support.local_aws import (
     StackFailedError,

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from emulator.aws.functions import Archive
-from emulator.aws.local_aws import LocalAws
+from hyperpod_emulator.aws.functions import Archive
+from hyperpod_emulator.aws.local_aws import LocalAws
 from tests.support.local_aws import (
     INTERFACES,
     Stack,

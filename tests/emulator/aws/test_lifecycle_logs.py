@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from emulator.aws.local_aws import LocalAws, aws_clients
-from emulator.hyperpod import NodeView
-from emulator.node.lifecycle_logs import LifecycleLogs
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cli.operate.logs import progress_of
+from hyperpod_emulator.aws.local_aws import LocalAws, aws_clients
+from hyperpod_emulator.hyperpod import NodeView
+from hyperpod_emulator.node.lifecycle_logs import LifecycleLogs
 from tests.support.changed_node import SCRIPTS
 
 BUCKET = "sagemaker-scripts-of-nodes"

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from emulator.aws.local_aws import LocalAws, aws_clients
-from rehearsal.pipeline.cloud_formation import StackActions, StackFailedError
-from rehearsal.pipeline.definition import PipelineAction
+from hyperpod_emulator.aws.local_aws import LocalAws, aws_clients
+from hyperpod_rehearsal.pipeline.cloud_formation import StackActions, StackFailedError
+from hyperpod_rehearsal.pipeline.definition import PipelineAction
 
 ANYTHING = {
     "Version": "2012-10-17",

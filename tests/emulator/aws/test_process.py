@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from emulator.aws import local_aws, ministack
-from emulator.aws.local_aws import INTERPRETER, LocalAws, LocalAwsError, LocalAwsSettings
-from emulator.aws.ministack import MINISTACK_VERSION
+from hyperpod_emulator.aws import local_aws, ministack
+from hyperpod_emulator.aws.local_aws import INTERPRETER, LocalAws, LocalAwsError, LocalAwsSettings
+from hyperpod_emulator.aws.ministack import MINISTACK_VERSION
 from tests.support.configs import REPOSITORY
 from tests.support.local_aws import client, deploy, role
 from tests.support.patience import eventually
@@ -22,7 +22,7 @@ from tests.support.patience import eventually
 CODE = "import time\n\ndef handler(event, context):\n    return {'tmp': __file__}\n"
 STARTS_AND_HANGS = """
 import sys, time
-from emulator.aws.local_aws import LocalAws
+from hyperpod_emulator.aws.local_aws import LocalAws
 aws = LocalAws()
 aws.start()
 print(aws.endpoint, flush=True)
@@ -95,7 +95,10 @@ def test_two_at_once_are_apart(temporary: Path) -> None:
 
 
 def test_it_ends_when_its_parent_is_killed(temporary: Path) -> None:
-    environment = os.environ | {"TMPDIR": str(temporary), "PYTHONPATH": str(REPOSITORY)}
+    environment = os.environ | {
+        "TMPDIR": str(temporary),
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+    }
     with subprocess.Popen(
         [sys.executable, "-c", STARTS_AND_HANGS], env=environment, stdout=subprocess.PIPE
     ) as parent:
@@ -155,7 +158,7 @@ def in_ministacks_environment(script: str, *arguments: str) -> subprocess.Comple
 
 def test_another_version_of_ministack_is_refused() -> None:
     run = in_ministacks_environment(
-        "from emulator.aws import ministack\n"
+        "from hyperpod_emulator.aws import ministack\n"
         "ministack.MINISTACK_VERSION = '0.0'\n"
         "ministack.require_version()"
     )
@@ -168,7 +171,7 @@ def test_the_version_is_pinned_in_the_requirements() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", MINISTACK_VERSION)
 
 
-ADAPTER = "emulator.aws.ministack"
+ADAPTER = "hyperpod_emulator.aws.ministack"
 
 
 def used_names(source: Path) -> Iterator[str]:
@@ -207,7 +210,7 @@ def test_every_name_in_use_is_there() -> None:
     used = {name for source in sources for name in used_names(source)}
     run = in_ministacks_environment(
         "import sys\n"
-        "from emulator.aws import ministack\n"
+        "from hyperpod_emulator.aws import ministack\n"
         "for name in sys.argv[1:]:\n"
         "    module, _, attribute = name.partition('.')\n"
         "    getattr(getattr(ministack, module), attribute)\n",

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from emulator.aws.local_aws import LocalAws, aws_clients
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.preflight.node_rights import needed_statements
 from hyperpod_cli.inspect.preflight.validator import Target
@@ -14,6 +13,7 @@ from hyperpod_cli.inspect.preflight.validators.slurm.accounting_database import 
 )
 from hyperpod_cli.inspect.verification.check import LiveDeployment
 from hyperpod_cli.inspect.verification.subjects.slurm.accounting import accounting as verify
+from hyperpod_emulator.aws.local_aws import LocalAws, aws_clients
 from tests.conftest import Configure
 from tests.support.local_aws import (
     StackFailedError,

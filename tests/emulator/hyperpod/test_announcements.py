@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from emulator.hyperpod import Faults
+from hyperpod_emulator.hyperpod import Faults
 from tests.support.hyperpod_api import CONTINUOUS, NAME, group, subject
 
 SHORTAGE = Faults(capacity_shortage=frozenset({"a"}))

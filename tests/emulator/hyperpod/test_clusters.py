@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from emulator.hyperpod import Caller
+from hyperpod_emulator.hyperpod import Caller
 from tests.support.hyperpod_api import (
     CONTINUOUS,
     NAME,

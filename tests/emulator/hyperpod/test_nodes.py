@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from emulator.hyperpod import ApiError, Faults, NodeView, Observer, Timings
+from hyperpod_emulator.hyperpod import ApiError, Faults, NodeView, Observer, Timings
 from tests.support.hyperpod_api import (
     CONTINUOUS,
     NAME,

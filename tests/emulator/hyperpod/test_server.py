@@ -16,7 +16,7 @@ from botocore.awsrequest import AWSRequest
 from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from emulator.hyperpod import Faults, HyperPodApi, HyperPodService, Timings
+from hyperpod_emulator.hyperpod import Faults, HyperPodApi, HyperPodService, Timings
 from tests.support.hyperpod_api import NAME, create_request, group
 from tests.support.patience import PATIENCE_SECONDS, eventually
 

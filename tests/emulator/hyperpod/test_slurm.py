@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from emulator.hyperpod import Faults, NodeView, Scripts
+from hyperpod_emulator.hyperpod import Faults, NodeView, Scripts
 from tests.support.hyperpod_api import (
     CHECKS,
     CONTINUOUS,

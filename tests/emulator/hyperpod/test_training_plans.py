@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from emulator.hyperpod import Timings
+from hyperpod_emulator.hyperpod import Timings
 from tests.support.hyperpod_api import (
     CONTINUOUS,
     NAME,

@@ -15,8 +15,15 @@ import pytest
 from botocore.credentials import Credentials
 from botocore.signers import RequestSigner
 
-from emulator.aws.local_aws import ACCOUNT, LocalAws, aws_session
-from emulator.kubernetes import Authenticate, Fault, Grant, Principal, eks_tokens, unreachable
+from hyperpod_emulator.aws.local_aws import ACCOUNT, LocalAws, aws_session
+from hyperpod_emulator.kubernetes import (
+    Authenticate,
+    Fault,
+    Grant,
+    Principal,
+    eks_tokens,
+    unreachable,
+)
 from tests.support.kubernetes_api import (
     ADMIN,
     AUDITOR,

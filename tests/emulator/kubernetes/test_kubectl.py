@@ -7,7 +7,7 @@ from threading import Timer
 
 import pytest
 
-from rehearsal.scenarios.destructions import METRICS
+from hyperpod_rehearsal.scenarios.destructions import METRICS
 from tests.support.kubernetes_api import (
     Cluster,
     config_map,

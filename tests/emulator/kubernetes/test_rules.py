@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from emulator.kubernetes import ApiError, KubernetesApi, static_tokens
+from hyperpod_emulator.kubernetes import ApiError, KubernetesApi, static_tokens
 from tests.support.kubernetes_api import (
     Cluster,
     config_map,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import yaml
 
-from emulator.kubernetes import KubernetesApi, static_tokens
-from emulator.kubernetes.training_operator import API_VERSION, KIND, TrainingOperator
+from hyperpod_emulator.kubernetes import KubernetesApi, static_tokens
+from hyperpod_emulator.kubernetes.training_operator import API_VERSION, KIND, TrainingOperator
 from tests.support.kubernetes_api import CHART
 
 DEFINITION = CHART / "charts" / "training-operators" / "crds" / "pytorchjobs.yaml"

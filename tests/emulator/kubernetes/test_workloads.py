@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from emulator.kubernetes import ApiError, KubernetesApi, static_tokens
-from emulator.kubernetes.controllers.workloads import UNREACHABLE
+from hyperpod_emulator.kubernetes import ApiError, KubernetesApi, static_tokens
+from hyperpod_emulator.kubernetes.controllers.workloads import UNREACHABLE
 from tests.support.kubernetes_api import config_map, daemon_set, deployment
 
 GPU = "ml.g5.12xlarge"

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from emulator.kubernetes import KubernetesApi, static_tokens
-from emulator.node.health_agent import HEALTH, HealthAgent
-from emulator.node.kubelet import Kubelet
+from hyperpod_emulator.kubernetes import KubernetesApi, static_tokens
+from hyperpod_emulator.node.health_agent import HEALTH, HealthAgent
+from hyperpod_emulator.node.kubelet import Kubelet
 from tests.support.kubernetes_api import daemon_set
 from tests.support.patience import PATIENCE_SECONDS
 

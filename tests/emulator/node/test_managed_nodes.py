@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from emulator.kubernetes import InProcessControlPlane
-from emulator.node.managed_nodes import ManagedNodes
+from hyperpod_emulator.kubernetes import InProcessControlPlane
+from hyperpod_emulator.node.managed_nodes import ManagedNodes
 
 Group = dict[str, Any]
 GROUP: Group = {

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from emulator.kubernetes import Fault
+from hyperpod_emulator.kubernetes import Fault
 from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.helm_charts import definition
 from tests.support.provisioner.helm_cloud import DENIED, Cloud, namespace, properties

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 import yaml
 
+from hyperpod_rehearsal.scenarios.destructions import METRICS
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.helm import preparation as helm_preparation
-from rehearsal.scenarios.destructions import METRICS
 from tests.support.provisioner.helm_accidents import helm_by_hand
 from tests.support.provisioner.helm_charts import definition, packaged
 from tests.support.provisioner.helm_cloud import DENIED, Cloud, namespace, properties

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from emulator.kubernetes import Fault, KubernetesApi, Principal, unreachable
+from hyperpod_emulator.kubernetes import Fault, KubernetesApi, Principal, unreachable
 from hyperpod_shared.errors import ProvisioningError
 from provisioner import handler
 from provisioner.framework import retry

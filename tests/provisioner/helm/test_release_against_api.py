@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from emulator.kubernetes import Fault, unreachable
+from hyperpod_emulator.kubernetes import Fault, unreachable
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.helm import client
 from provisioner.kubernetes import kubectl

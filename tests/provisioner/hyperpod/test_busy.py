@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from emulator.hyperpod import Caller, Faults
+from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.aws_errors import is_conflict
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.hyperpod.claim import CREATION_TAG

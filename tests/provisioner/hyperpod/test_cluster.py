@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.hyperpod import Caller, Faults
+from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import STACK_TAG
 from provisioner.hyperpod.claim import CALL_TAG, CREATION_TAG, REQUEST_TAG, SUCCEEDED

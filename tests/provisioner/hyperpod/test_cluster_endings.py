@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import pytest
 
-from emulator.hyperpod import Caller, Faults
-from emulator.kubernetes import Fault
+from hyperpod_emulator.hyperpod import Caller, Faults
+from hyperpod_emulator.kubernetes import Fault
 from hyperpod_shared.eks_token import TokenSigner
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import STACK_TAG

@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.hyperpod import Caller, Faults
+from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID, Time
 from tests.support.provisioner.fake_s3 import client_error

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from emulator.hyperpod import Caller, Faults, HyperPodService, Unknowns
+from hyperpod_emulator.hyperpod import Caller, Faults, HyperPodService, Unknowns
 from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.cloudformation import STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from emulator.hyperpod import Faults
+from hyperpod_emulator.hyperpod import Faults
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.hyperpod.claim import CALL_TAG, LEFT_TAG, Claim, visible_claim
 from tests.support.provisioner.cloudformation import Time

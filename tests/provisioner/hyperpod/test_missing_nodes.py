@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ReadTimeoutError
 
-from emulator.hyperpod import Caller, Faults, HyperPodService, Unknowns
+from hyperpod_emulator.hyperpod import Caller, Faults, HyperPodService, Unknowns
 from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error

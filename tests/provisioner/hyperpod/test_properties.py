@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from emulator.hyperpod import HyperPodService, Unknowns
+from hyperpod_emulator.hyperpod import HyperPodService, Unknowns
 from hyperpod_shared.cluster_changes import UPDATABLE
 from hyperpod_shared.clusters import groups_of
 from hyperpod_shared.errors import ProvisioningError

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from emulator.hyperpod import Caller, Faults
+from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED
 from tests.support.provisioner.cloudformation import Time

@@ -17,7 +17,7 @@ from botocore.compat import HTTPHeaders
 from moto.backends import get_backend
 from moto.core.botocore_stubber import BotocoreStubber
 
-from emulator.hyperpod import ApiError, Caller, HyperPodService
+from hyperpod_emulator.hyperpod import ApiError, Caller, HyperPodService
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.hyperpod_stack import CLASSIC, hyperpod_stack

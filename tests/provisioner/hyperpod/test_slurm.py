@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from emulator.hyperpod import Caller, Faults
+from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.clusters import present_groups
 from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.cloudformation import Time

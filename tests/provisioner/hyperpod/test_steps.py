@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.hyperpod import Caller, Faults
+from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (

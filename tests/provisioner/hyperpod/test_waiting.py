@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.hyperpod import Caller, Faults
+from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.framework.request import BEGUN_AT, CLAIM, OPERATION
 from tests.support.provisioner.cloudformation import Time

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from emulator.kubernetes import Fault, KubernetesApi, Principal, static_tokens
+from hyperpod_emulator.kubernetes import Fault, KubernetesApi, Principal, static_tokens
 from hyperpod_shared.eks_token import TOKEN_PREFIX, TokenSigner
 from hyperpod_shared.errors import NotReadyError, ProvisioningError
 from provisioner.aws.api import Clients

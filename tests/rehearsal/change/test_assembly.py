@@ -9,8 +9,8 @@ from hyperpod_cdk import load_config
 from hyperpod_cli.aws.assembly import stacks_in
 from hyperpod_cli.inspect.archive.archive import Archive, ArchiveError
 from hyperpod_cli.inspect.archive.deployment import ArchivedStack
-from rehearsal.change.assembly import ArchivedVersion, hide_in, named_in
-from rehearsal.stand_in_chart import STAND_IN
+from hyperpod_rehearsal.change.assembly import ArchivedVersion, hide_in, named_in
+from hyperpod_rehearsal.stand_in_chart import STAND_IN
 from tests.support.archives import archive_with
 from tests.support.assembly import synthesized
 from tests.support.stages import DEFAULT

@@ -8,11 +8,11 @@ import pytest
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 
-from emulator.kubernetes import InProcessControlPlane
 from hyperpod_cli.inspect.archive.deployment import ArchivedNode
 from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL
-from rehearsal.change.nodes import ending, set_counts
+from hyperpod_emulator.kubernetes import InProcessControlPlane
+from hyperpod_rehearsal.change.nodes import ending, set_counts
 from tests.support.archives import REGION, archive_with
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rehearsal.change.outcome import ChangeAction, Snapshot, changes, steps
+from hyperpod_rehearsal.change.outcome import ChangeAction, Snapshot, changes, steps
 from tests.support.stack_events import event
 
 KEY = ("ml-hyperpod", "A")

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from hyperpod_cli.inspect.archive.deployment import ArchivedNode
-from rehearsal.change.nodes import EndingNodes
-from rehearsal.change.outcome import ChangeAction, ResourceChange
-from rehearsal.change.permissions import MissingPermission
-from rehearsal.change.prediction import Prediction, Rollback
+from hyperpod_rehearsal.change.nodes import EndingNodes
+from hyperpod_rehearsal.change.outcome import ChangeAction, ResourceChange
+from hyperpod_rehearsal.change.permissions import MissingPermission
+from hyperpod_rehearsal.change.prediction import Prediction, Rollback
 
 FILES = "AWS::FSx::FileSystem"
 

@@ -14,17 +14,17 @@ from typing import Any
 import pytest
 import yaml
 
-from emulator.aws.local_aws import aws_clients
-from emulator.aws.settings import FailingStep
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cli.inspect.archive.archive import Archive, read_archive
-from rehearsal.change.nodes import ending, managed, settled
-from rehearsal.change.outcome import ResourceChange, changes, snapshot
-from rehearsal.change.prediction import Prediction
-from rehearsal.change.rehearsal import ChangeRehearsal, reason
-from rehearsal.kept_rehearsal import operator_credentials
-from rehearsal.progress import Progress
-from rehearsal.stage import Stage
+from hyperpod_emulator.aws.local_aws import aws_clients
+from hyperpod_emulator.aws.settings import FailingStep
+from hyperpod_rehearsal.change.nodes import ending, managed, settled
+from hyperpod_rehearsal.change.outcome import ResourceChange, changes, snapshot
+from hyperpod_rehearsal.change.prediction import Prediction
+from hyperpod_rehearsal.change.rehearsal import ChangeRehearsal, reason
+from hyperpod_rehearsal.kept_rehearsal import operator_credentials
+from hyperpod_rehearsal.progress import Progress
+from hyperpod_rehearsal.stage import Stage
 from tests.changes.test_config_changes import changes_of
 from tests.support.configs import REPOSITORY
 from tests.support.operator import Operator

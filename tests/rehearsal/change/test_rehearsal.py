@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import yaml
 
-from rehearsal.change import rehearsal
-from rehearsal.progress import Progress
+from hyperpod_rehearsal.change import rehearsal
+from hyperpod_rehearsal.progress import Progress
 from tests.conftest import Assemble, Configure
 from tests.support.archives import archive_with
 

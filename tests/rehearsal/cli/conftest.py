@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.kept_rehearsal import operator_credentials
-from rehearsal.stage import Stage
-from rehearsal.verification import wait_for_nodes
+from hyperpod_rehearsal.kept_rehearsal import operator_credentials
+from hyperpod_rehearsal.stage import Stage
+from hyperpod_rehearsal.verification import wait_for_nodes
 from tests.support.on_call import on_call_credentials
 from tests.support.operator import Operator
 from tests.support.stages import bootstrapped_stage

@@ -16,9 +16,6 @@ import pytest
 import yaml
 from kubernetes.client import CoreV1Api
 
-from emulator.hyperpod import Faults
-from emulator.kubernetes import KubernetesApi
-from emulator.kubernetes.training_operator import API_VERSION, KIND, TrainingOperator
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.commands import commands
 from hyperpod_cli.helm.layer_binaries import layer_binaries
@@ -26,6 +23,9 @@ from hyperpod_cli.inspect.archive.archive import read_archive
 from hyperpod_cli.operate.clusters import chosen_cluster, find_cluster, nodes_of
 from hyperpod_cli.operate.orchestrators import orchestrator_of
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_emulator.hyperpod import Faults
+from hyperpod_emulator.kubernetes import KubernetesApi
+from hyperpod_emulator.kubernetes.training_operator import API_VERSION, KIND, TrainingOperator
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY
 from tests.support.on_call import CALLS, documented_actions, noted_calls, run

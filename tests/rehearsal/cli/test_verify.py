@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from emulator.kubernetes.controllers.workloads import UNREACHABLE
 from hyperpod_cli.inspect.registered import concerning
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
+from hyperpod_emulator.kubernetes.controllers.workloads import UNREACHABLE
 from tests.support.on_call import noted_calls
 from tests.support.operator import Operator
 

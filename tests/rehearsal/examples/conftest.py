@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.stage import Stage
+from hyperpod_rehearsal.stage import Stage
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.seen_resources import Seen, left_of, seen_by
 from tests.support.stages import stage_until_destroyed

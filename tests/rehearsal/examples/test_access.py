@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.stage import Stage
+from hyperpod_rehearsal.stage import Stage
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified

@@ -11,8 +11,8 @@ from hyperpod_cdk.network.endpoint_services import (
     EndpointService,
     endpoint_services,
 )
-from rehearsal.environment import ALLOWED_CALLS
-from rehearsal.stage import Stage
+from hyperpod_rehearsal.environment import ALLOWED_CALLS
+from hyperpod_rehearsal.stage import Stage
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 from tests.support.stages import bootstrapped_stage
 

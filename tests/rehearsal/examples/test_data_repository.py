@@ -6,8 +6,8 @@ import pytest
 
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.file_system_changes import file_system_changes
-from rehearsal.stage import Stage
-from rehearsal.verification import verify
+from hyperpod_rehearsal.stage import Stage
+from hyperpod_rehearsal.verification import verify
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 
 __all__ = ["test_it_deploys_and_holds_what_is_verified"]

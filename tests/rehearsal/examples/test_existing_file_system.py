@@ -2,7 +2,7 @@
 
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.existing_file_systems import existing_file_systems
-from rehearsal.stage import Stage
+from hyperpod_rehearsal.stage import Stage
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 
 __all__ = ["test_it_deploys_and_holds_what_is_verified"]

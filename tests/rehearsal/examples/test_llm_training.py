@@ -5,8 +5,8 @@ The first is deployed, and becomes each of the others by an update, which takes 
 
 import pytest
 
-from rehearsal.stage import Stage
-from rehearsal.verification import verify, wait_for_nodes
+from hyperpod_rehearsal.stage import Stage
+from hyperpod_rehearsal.verification import verify, wait_for_nodes
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 

@@ -2,10 +2,10 @@
 
 import json
 
-from rehearsal.report import Report
-from rehearsal.run import play
-from rehearsal.scenarios import SCENARIOS
-from rehearsal.stage import Stage
+from hyperpod_rehearsal.report import Report
+from hyperpod_rehearsal.run import play
+from hyperpod_rehearsal.scenarios import SCENARIOS
+from hyperpod_rehearsal.stage import Stage
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 
 __all__ = ["test_it_deploys_and_holds_what_is_verified"]

@@ -12,7 +12,7 @@ from hyperpod_cdk.eks.access import access_by_principal
 from hyperpod_cdk.eks.section import EditorsConfig, EksConfig
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.operate.job_charts import rendered
-from rehearsal.stage import Stage
+from hyperpod_rehearsal.stage import Stage
 from tests.support.aws_cli import Person
 from tests.support.commands import run
 from tests.support.configs import CONFIG_FOLDER

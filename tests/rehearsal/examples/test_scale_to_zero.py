@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rehearsal.stage import Stage
+from hyperpod_rehearsal.stage import Stage
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 
 __all__ = ["test_it_deploys_and_holds_what_is_verified"]

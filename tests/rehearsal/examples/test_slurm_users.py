@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from rehearsal.stage import Stage
-from rehearsal.verification import wait_for_nodes
+from hyperpod_rehearsal.stage import Stage
+from hyperpod_rehearsal.verification import wait_for_nodes
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 
 __all__ = ["test_it_deploys_and_holds_what_is_verified"]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from rehearsal.stage import Stage
+from hyperpod_rehearsal.stage import Stage
 from tests.support.commands import run
 from tests.support.patience import PATIENCE_SECONDS
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified

@@ -13,11 +13,11 @@ import pytest
 
 from hyperpod_cdk import load_file
 from hyperpod_cli.terminal.errors import OpsError
-from rehearsal.pipeline import PipelineRehearsal
-from rehearsal.pipeline.places import RegionRouter, start_places
-from rehearsal.pipeline.repository import Repository
-from rehearsal.progress import Progress
-from rehearsal.stand_in_chart import choose_chart
+from hyperpod_rehearsal.pipeline import PipelineRehearsal
+from hyperpod_rehearsal.pipeline.places import RegionRouter, start_places
+from hyperpod_rehearsal.pipeline.repository import Repository
+from hyperpod_rehearsal.progress import Progress
+from hyperpod_rehearsal.stand_in_chart import choose_chart
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.patience import PATIENCE_SECONDS
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from rehearsal.stage import Stage
+from hyperpod_rehearsal.stage import Stage
 from tests.support.scenario_tests import in_turn
 from tests.support.stages import stage_until_destroyed
 

@@ -7,10 +7,10 @@ from typing import Any, cast
 import pytest
 
 from hyperpod_cdk import Config, load_config
-from rehearsal.report import Fact
-from rehearsal.scenarios import SCENARIOS, scenario
-from rehearsal.scenarios.scenario import all_nodes_run, fails, has_status
-from rehearsal.stage import Stage
+from hyperpod_rehearsal.report import Fact
+from hyperpod_rehearsal.scenarios import SCENARIOS, scenario
+from hyperpod_rehearsal.scenarios.scenario import all_nodes_run, fails, has_status
+from hyperpod_rehearsal.stage import Stage
 from tests.conftest import Configure
 from tests.support.configs import BY_NAME, CONFIG_FOLDER
 

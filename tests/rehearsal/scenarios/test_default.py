@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 import yaml
 
-from emulator.node.node import NodeInstance
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.helm.chart_rules import placeholder_chart
 from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
+from hyperpod_emulator.node.node import NodeInstance
+from hyperpod_rehearsal.scenarios import SCENARIOS
+from hyperpod_rehearsal.stage import Stage
+from hyperpod_rehearsal.stand_in_chart import ChartChoice
+from hyperpod_rehearsal.verification import wait_for_nodes
 from hyperpod_stacks.table import StackKind, stack_names
-from rehearsal.scenarios import SCENARIOS
-from rehearsal.stage import Stage
-from rehearsal.stand_in_chart import ChartChoice
-from rehearsal.verification import wait_for_nodes
 from tests.support.aws_cli import Person
 from tests.support.commands import run
 from tests.support.configs import REPOSITORY, SHIPPED

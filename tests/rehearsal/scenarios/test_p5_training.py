@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rehearsal.stage import Stage
+from hyperpod_rehearsal.stage import Stage
 from tests.support.aws_cli import Person
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.scenario_tests import (

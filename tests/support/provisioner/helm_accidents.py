@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from emulator.kubernetes import Fault
 from hyperpod_cli.helm.layer_binaries import layer_binaries
+from hyperpod_emulator.kubernetes import Fault
 from tests.support.patience import PATIENCE_SECONDS, eventually
 from tests.support.provisioner.helm_cloud import TOKEN, Cloud
 

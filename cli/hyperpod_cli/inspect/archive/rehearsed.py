@@ -12,7 +12,7 @@ from hyperpod_cli.inspect.archive.archive import read_archive, refuse_other, wri
 from hyperpod_cli.inspect.archive.reading import archive_of
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
 
-_REHEARSAL = Path("rehearsal", "__main__.py")
+_REHEARSAL = Path("rehearsal", "hyperpod_rehearsal", "__main__.py")
 
 
 def rehearse(
@@ -50,7 +50,7 @@ def _require_rehearsal() -> None:
 
 
 def _run(config: Path, *, archive: Path, options: list[str]) -> int:
-    command = [sys.executable, "-m", "rehearsal", "change"]
+    command = [sys.executable, "-m", "hyperpod_rehearsal", "change"]
     command += ["--config", str(config), "--archive", str(archive), *options]
     sys.stdout.flush()
     with subprocess.Popen(command, env={**os.environ}) as process:  # noqa: S603 - our own module

@@ -7,10 +7,10 @@ from unittest.mock import Mock
 
 import pytest
 
-from emulator.aws.local_aws import LocalAws, LocalAwsSettings, aws_clients
-from emulator.hyperpod.server import HyperPodApi
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.preflight.validator import Target, Validate
+from hyperpod_emulator.aws.local_aws import LocalAws, LocalAwsSettings, aws_clients
+from hyperpod_emulator.hyperpod.server import HyperPodApi
 
 ACCOUNT, REGION = "111122223333", "us-west-2"
 

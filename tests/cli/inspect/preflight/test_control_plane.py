@@ -8,8 +8,6 @@ from unittest.mock import Mock
 import pytest
 from botocore.exceptions import ClientError
 
-from emulator.hyperpod import HyperPodService
-from emulator.hyperpod.server import HyperPodApi
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.inspect.preflight.validator import Target
@@ -20,7 +18,9 @@ from hyperpod_cli.inspect.preflight.validators.eks.failed_creation import failed
 from hyperpod_cli.inspect.preflight.validators.eks.left_out_properties import left_out_properties
 from hyperpod_cli.inspect.preflight.validators.orchestrator import orchestrator
 from hyperpod_cli.inspect.preflight.validators.slurm.failed_database import failed_database
-from rehearsal.existing_resources import existing_resources
+from hyperpod_emulator.hyperpod import HyperPodService
+from hyperpod_emulator.hyperpod.server import HyperPodApi
+from hyperpod_rehearsal.existing_resources import existing_resources
 from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION, with_methods
 from tests.support.configs import CONFIG_FOLDER, CONTROLLER, configure, configured
 from tests.support.hyperpod_api import FakeClock

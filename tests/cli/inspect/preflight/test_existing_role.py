@@ -12,7 +12,7 @@ from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.inspect.preflight.validator import Problem, Target
 from hyperpod_cli.inspect.preflight.validators.existing_bucket import existing_bucket
 from hyperpod_cli.inspect.preflight.validators.existing_role import existing_role
-from rehearsal.existing_resources.roles import node_role
+from hyperpod_rehearsal.existing_resources.roles import node_role
 from tests.cli.inspect.preflight.conftest import with_methods
 from tests.support.configs import configure
 

@@ -17,9 +17,6 @@ from pkgutil import iter_modules
 import pytest
 from typer.testing import CliRunner
 
-from emulator.aws.local_aws import LocalAws, LocalAwsSettings
-from emulator.hyperpod import HyperPodApi, HyperPodService, Timings
-from emulator.node.node import VpcNetwork
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.inspect.permissions.read_permissions import SCOPES
@@ -27,7 +24,10 @@ from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION
 from hyperpod_cli.inspect.registered import concerning
 from hyperpod_cli.main import app
-from rehearsal.environment import REGIONAL_TYPES
+from hyperpod_emulator.aws.local_aws import LocalAws, LocalAwsSettings
+from hyperpod_emulator.hyperpod import HyperPodApi, HyperPodService, Timings
+from hyperpod_emulator.node.node import VpcNetwork
+from hyperpod_rehearsal.environment import REGIONAL_TYPES
 from tests.cli.inspect.preflight import cases
 from tests.cli.inspect.preflight.cases import network, storage
 from tests.support.assembly import merged

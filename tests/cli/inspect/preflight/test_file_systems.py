@@ -12,7 +12,7 @@ from hyperpod_cli.inspect.preflight.validators.existing_file_systems import exis
 from hyperpod_cli.inspect.preflight.validators.file_system_changes import (
     change_findings,
 )
-from rehearsal.existing_resources import existing_resources
+from hyperpod_rehearsal.existing_resources import existing_resources
 from tests.cli.inspect.preflight.conftest import with_methods
 from tests.support.configs import CONFIG_FOLDER
 

@@ -11,13 +11,13 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from emulator.aws.local_aws import LocalAws
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.endpoint_services import endpoint_services
 from hyperpod_cli.inspect.preflight.existing_network import Vpc, WayOut, way_out
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.preflight.validator import Target
-from rehearsal.existing_resources.networks import ExistingNetwork
+from hyperpod_emulator.aws.local_aws import LocalAws
+from hyperpod_rehearsal.existing_resources.networks import ExistingNetwork
 from tests.cli.inspect.preflight.cases.network import (
     EXISTING,
     FIRST,

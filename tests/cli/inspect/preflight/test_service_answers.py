@@ -14,9 +14,6 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from botocore.stub import Stubber
 
-from emulator.hyperpod import Caller, HyperPodService, Timings
-from emulator.hyperpod.server import HyperPodApi
-from emulator.hyperpod.simulation.faults import Faults
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES
 from hyperpod_cdk.schema.errors import Severity
@@ -36,7 +33,10 @@ from hyperpod_cli.inspect.preflight.validators.network_quotas import network_quo
 from hyperpod_cli.inspect.preflight.validators.subnets import subnets
 from hyperpod_cli.inspect.preflight.validators.training_plans import training_plans, with_plan
 from hyperpod_cli.terminal.errors import OpsError
-from rehearsal.existing_resources.training_plans import training_plan
+from hyperpod_emulator.hyperpod import Caller, HyperPodService, Timings
+from hyperpod_emulator.hyperpod.server import HyperPodApi
+from hyperpod_emulator.hyperpod.simulation.faults import Faults
+from hyperpod_rehearsal.existing_resources.training_plans import training_plan
 from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION, lines, with_methods
 from tests.support.configs import configure
 from tests.support.hyperpod_api import KnownSubnets, create_request, eks, group

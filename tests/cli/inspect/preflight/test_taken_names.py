@@ -9,12 +9,12 @@ from unittest.mock import Mock
 import boto3
 import pytest
 
-from emulator.hyperpod import Caller
-from emulator.hyperpod.server import HyperPodApi
 from hyperpod_cli.inspect.preflight.run import results
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.nodes_stack import nodes_stack
 from hyperpod_cli.inspect.preflight.validators.taken_names import taken_names
+from hyperpod_emulator.hyperpod import Caller
+from hyperpod_emulator.hyperpod.server import HyperPodApi
 from hyperpod_shared.owner import STACK_TAG
 from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
 from tests.support.configs import configure

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient, Configuration
 
-from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.verification.check import LiveDeployment
+from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.support.kubernetes_api import ADMIN
 
 Deployed = Callable[..., LiveDeployment]

@@ -10,7 +10,6 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 from kubernetes.client import ApiClient
 
-from emulator.kubernetes import KubernetesApi
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.inspect.verification.subjects.cluster import cluster
@@ -25,6 +24,7 @@ from hyperpod_cli.inspect.verification.subjects.routes import routes
 from hyperpod_cli.inspect.verification.subjects.scripts import scripts
 from hyperpod_cli.inspect.verification.subjects.security_groups import security_groups
 from hyperpod_cli.inspect.verification.verify import check_once, verify
+from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.cli.inspect.verification.conftest import OUTPUTS, Deployed, paginated
 from tests.support.configs import configure
 

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from emulator.aws.eks.addon_objects import objects_of
-from emulator.kubernetes import KubernetesApi
-from emulator.kubernetes.controllers.workloads import UNREACHABLE
 from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment
 from hyperpod_cli.inspect.verification.subjects.eks.addon_pods import addon_pods
 from hyperpod_cli.inspect.verification.subjects.eks.operators import operators
 from hyperpod_cli.inspect.verification.verify import SUBJECTS, verify
+from hyperpod_emulator.aws.eks.addon_objects import objects_of
+from hyperpod_emulator.kubernetes import KubernetesApi
+from hyperpod_emulator.kubernetes.controllers.workloads import UNREACHABLE
 from tests.cli.inspect.verification.conftest import Deployed, join
 from tests.support.configs import CONFIG_FOLDER, configure
 from tests.support.kubernetes_api import AUDITOR, VIEWER, daemon_set, deployment

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from emulator.kubernetes import KubernetesApi
 from hyperpod_cli.inspect.verification.subjects.eks.node_groups import node_groups
+from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.cli.inspect.verification.conftest import Deployed
 from tests.support.configs import configured
 

@@ -7,8 +7,6 @@ import pytest
 from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutError
 from kubernetes.client import CoreV1Api
 
-from emulator.hardware import node_capacity
-from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk.facts import mig
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cli.inspect.verification.check import Check
@@ -25,6 +23,8 @@ from hyperpod_cli.inspect.verification.verify import (
     verify,
 )
 from hyperpod_cli.terminal.errors import OpsError, TransientError
+from hyperpod_emulator.hardware import node_capacity
+from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.cli.inspect.verification.conftest import Deployed, join
 from tests.support.configs import configure
 from tests.support.kubernetes_api import daemon_set

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from emulator.aws.eks.addon_objects import objects_of
-from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.verification.subjects.eks.task_governance import task_governance
+from hyperpod_emulator.aws.eks.addon_objects import objects_of
+from hyperpod_emulator.kubernetes import KubernetesApi
 from hyperpod_shared.governance import ADDON, Noun
 from tests.cli.inspect.verification.conftest import Deployed, join, paginated
 from tests.support.configs import configure

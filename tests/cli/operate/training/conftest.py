@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk import Config
 from hyperpod_cli.operate.job_options import Given
 from hyperpod_cli.operate.training.request import JobRequest, requested
+from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.conftest import Configure
 from tests.support.kubernetes_api import CHART, claim, pod
 

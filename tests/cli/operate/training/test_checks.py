@@ -8,12 +8,12 @@ import pytest
 from botocore.exceptions import ClientError
 from kubernetes.client import ApiClient
 
-from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk import Config
 from hyperpod_cli.operate.job_charts import submit
 from hyperpod_cli.operate.training.checks import check
 from hyperpod_cli.operate.training.request import JobRequest
 from hyperpod_cli.terminal.errors import LinesError, OpsError
+from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.cli.operate.training.conftest import IMAGE, STOP, asked, busy
 
 NOT_IN_ECR = f"image: {IMAGE} is not in ECR; build and push it"

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient
 
-from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk import Config
 from hyperpod_cli.operate.job_charts import submit
 from hyperpod_cli.operate.training import command
 from hyperpod_cli.operate.training.following import follow
 from hyperpod_cli.operate.training.request import JobRequest
 from hyperpod_cli.terminal.errors import FailedError, OpsError
+from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.cli.operate.training.conftest import STOP, asked
 from tests.support.commands import run_only
 from tests.support.kubernetes_api import pod

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from kubernetes.client import ApiClient
 
-from emulator.kubernetes import KubernetesApi
 from hyperpod_cdk import Config
 from hyperpod_cli.operate.training.request import JobRequest
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.cli.operate.training.conftest import asked, busy
 from tests.cli.operate.training.test_checks import notes
 from tests.support.configs import configured

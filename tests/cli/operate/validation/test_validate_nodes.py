@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 import yaml
 
-from emulator.hardware import EFA, GPU
-from emulator.kubernetes import KubernetesApi, static_tokens
 from hyperpod_cdk import Config
 from hyperpod_cli.operate import clusters
 from hyperpod_cli.operate.validation import command, fabric
 from hyperpod_cli.operate.validation.recorded import recorded
 from hyperpod_cli.operate.validation.work import Runner
 from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, REFUSED
+from hyperpod_emulator.hardware import EFA, GPU
+from hyperpod_emulator.kubernetes import KubernetesApi, static_tokens
 from tests.support.chart_rendering import template
 from tests.support.clusters import described
 from tests.support.commands import Said, ran

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from emulator.aws.local_aws import LocalAws
+from hyperpod_emulator.aws.local_aws import LocalAws
 from tests.support.local_aws import (
     StackFailedError,
     Template,

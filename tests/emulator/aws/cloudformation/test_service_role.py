@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from emulator.aws.local_aws import ACCOUNT, LocalAws
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Address, TemplateResource
 from hyperpod_cli.inspect.permissions.names import Names
 from hyperpod_cli.inspect.permissions.needs import needs
 from hyperpod_cli.inspect.permissions.policies import Statement, statements_of
+from hyperpod_emulator.aws.local_aws import ACCOUNT, LocalAws
 from hyperpod_shared.owner import STACK_TAG
 from tests.support.local_aws import (
     Stack,

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from emulator.aws.local_aws import LocalAws
-from emulator.aws.settings import FailingStep
+from hyperpod_emulator.aws.local_aws import LocalAws
+from hyperpod_emulator.aws.settings import FailingStep
 from tests.support.local_aws import (
     StackFailedError,
     Template,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from emulator.aws.local_aws import LocalAws
+from hyperpod_emulator.aws.local_aws import LocalAws
 from tests.support.local_aws import (
     INTERFACES,
     StackFailedError,

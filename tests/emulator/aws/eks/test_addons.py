@@ -8,17 +8,17 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from emulator.aws.eks.addons import LOOKS
-from emulator.aws.local_aws import LocalAws
-from emulator.kubernetes import Fault, InProcessControlPlane
-from emulator.kubernetes.objects.errors import ApiError
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
+from hyperpod_emulator.aws.eks.addons import LOOKS
+from hyperpod_emulator.aws.local_aws import LocalAws
+from hyperpod_emulator.kubernetes import Fault, InProcessControlPlane
+from hyperpod_emulator.kubernetes.objects.errors import ApiError
 from tests.support.commands import run
 from tests.support.hyperpod_site import Site
 from tests.support.local_aws import StackFailedError, client, deploy, resource
 
-OFFERED = Path("emulator/aws/eks/addon_versions.json")
+OFFERED = Path("emulator/hyperpod_emulator/aws/eks/addon_versions.json")
 
 
 FSX = "aws-fsx-csi-driver"

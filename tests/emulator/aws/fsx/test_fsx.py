@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from emulator.aws.fsx.rules import file_system_problem
-from emulator.aws.local_aws import ACCOUNT, LocalAws
+from hyperpod_emulator.aws.fsx.rules import file_system_problem
+from hyperpod_emulator.aws.local_aws import ACCOUNT, LocalAws
 from tests.support.local_aws import (
     StackFailedError,
     Template,

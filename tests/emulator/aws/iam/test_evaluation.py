@@ -9,9 +9,9 @@ import pytest
 from aws_cdk.assertions import Template
 from botocore.exceptions import ClientError
 
-from emulator.aws.local_aws import ACCOUNT, LocalAws
 from hyperpod_cdk import LifecycleBucket, LifecycleScripts, Provisioner
 from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
+from hyperpod_emulator.aws.local_aws import ACCOUNT, LocalAws
 from tests.support.assembly import new_app
 from tests.support.local_aws import client, client_of_user, key_of_user
 

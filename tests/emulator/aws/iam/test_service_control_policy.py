@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from emulator.aws.local_aws import ACCOUNT, LocalAws
+from hyperpod_emulator.aws.local_aws import ACCOUNT, LocalAws
 from tests.support.local_aws import client
 
 # Roles as the stacks and `cdk bootstrap` name them.

@@ -9,8 +9,8 @@ import pytest
 from aws_cdk import App, Stack
 from botocore.exceptions import ClientError
 
-from emulator.aws.local_aws import ACCOUNT, LocalAws
 from hyperpod_cdk.synthesis.trust import SOURCE_ACCOUNT_IF_SENT
+from hyperpod_emulator.aws.local_aws import ACCOUNT, LocalAws
 from tests.support import hyperpod_site
 from tests.support.hyperpod_site import BUCKET, EKS, INSTANCE_ROLE_POLICY, Site
 from tests.support.local_aws import StackFailedError, client, delete, deploy, network

@@ -9,7 +9,7 @@ from botocore import xform_name
 from botocore.exceptions import ClientError
 
 from aws_reference.action_resources import action_resources
-from emulator.aws.local_aws import ACCOUNT
+from hyperpod_emulator.aws.local_aws import ACCOUNT
 from tests.support.hyperpod_site import CLUSTER_ARN, EKS, REGION, Site
 from tests.support.local_aws import Template, client, client_of_user
 from tests.support.slurm_cluster import site_request

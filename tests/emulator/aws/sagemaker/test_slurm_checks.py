@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from emulator.aws.local_aws import aws_clients
-from emulator.node.node import VpcNetwork
+from hyperpod_emulator.aws.local_aws import aws_clients
+from hyperpod_emulator.node.node import VpcNetwork
 from tests.support.hyperpod_site import Site
 from tests.support.local_aws import Template, client, deploy, network
 from tests.support.slurm_cluster import ACCOUNTING, site_request

@@ -1,7 +1,7 @@
 """What HyperPod's AMI writes on a node of Slurm; what slurmctld makes of it is in tests/slurm."""
 
-from emulator.hardware import unknown_hardware
-from emulator.hyperpod.slurm.configuration import (
+from hyperpod_emulator.hardware import unknown_hardware
+from hyperpod_emulator.hyperpod.slurm.configuration import (
     SlurmNode,
     gres_conf,
     provisioning_parameters,

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from emulator.hyperpod import Faults
 from hyperpod_cdk.helm.chart import HyperPodChartError
+from hyperpod_emulator.hyperpod import Faults
+from hyperpod_rehearsal.existing_resources.observability import IDENTITY_CENTER, grafana_workspace
 from hyperpod_stacks.packaged_chart import helm_chart
-from rehearsal.existing_resources.observability import IDENTITY_CENTER, grafana_workspace
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import MINIMUM, REPOSITORY
 from tests.support.failure import CONTROL_PLANE, Failure, creating

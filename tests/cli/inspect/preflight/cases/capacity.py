@@ -6,8 +6,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from emulator.hyperpod import Faults
-from rehearsal.existing_resources.training_plans import training_plan
+from hyperpod_emulator.hyperpod import Faults
+from hyperpod_rehearsal.existing_resources.training_plans import training_plan
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failure import Failure, creating

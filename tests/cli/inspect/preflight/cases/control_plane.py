@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from emulator.hyperpod import Caller
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT
+from hyperpod_emulator.hyperpod import Caller
+from hyperpod_rehearsal.existing_resources.networks import ExistingNetwork
 from hyperpod_shared.governance import ADDON
-from rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.assembly import merged
 from tests.support.configs import INFERENCE, MINIMUM
 from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, everything

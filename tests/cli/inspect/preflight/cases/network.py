@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from emulator.aws.settings import NETWORK_ID
-from rehearsal.existing_resources.networks import ExistingNetwork
+from hyperpod_emulator.aws.settings import NETWORK_ID
+from hyperpod_rehearsal.existing_resources.networks import ExistingNetwork
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failure import CONTROL_PLANE, ROUTES, SUBNETS, Failure, Step, creating

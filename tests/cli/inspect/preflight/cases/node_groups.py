@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from rehearsal.existing_resources.capacity import CapacityReservation
+from hyperpod_rehearsal.existing_resources.capacity import CapacityReservation
 from tests.cli.inspect.preflight.cases.capacity import ELSEWHERE
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM

@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from rehearsal.existing_resources.roles import node_role
+from hyperpod_rehearsal.existing_resources.roles import node_role
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failure import Failure, everything

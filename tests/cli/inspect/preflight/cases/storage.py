@@ -4,8 +4,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from emulator.aws.settings import KMS_KEY_ID
-from rehearsal.existing_resources import existing_resources
+from hyperpod_emulator.aws.settings import KMS_KEY_ID
+from hyperpod_rehearsal.existing_resources import existing_resources
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failure import Failure, Step, creating, everything, the_cluster

@@ -1,6 +1,0 @@
-"""Rehearse the whole deployment on this machine, against a local AWS."""
-
-from pathlib import Path
-
-REPOSITORY = Path(__file__).resolve().parent.parent
-"""The checkout that is rehearsed."""

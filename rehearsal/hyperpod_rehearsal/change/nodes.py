@@ -1,0 +1,166 @@
+"""Which nodes a deployment ended, and what of an archive ends with them."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.inspect.archive.archive import Archive
+from hyperpod_cli.inspect.archive.deployment import ArchivedNode
+from hyperpod_cli.inspect.archive.kubernetes_objects import managed_node
+from hyperpod_cli.operate.clusters import ClusterNode
+from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, labels_of
+from hyperpod_emulator.aws.local_aws import AwsClients
+from hyperpod_emulator.kubernetes import KubernetesApi
+from hyperpod_rehearsal.verification import cluster_nodes, comes_true
+from hyperpod_shared.clusters import COUNT, GROUP_LISTS, NAME, groups_of
+
+_LONGEST_SECONDS = 300.0
+# The local AWS lets nodes come and go each half second.
+_MANAGED_SECONDS = 1.5
+_RUNNING = "Running"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EndingNodes:
+    """Nodes of a group that end, and how many are there anew.
+
+    The nodes are those of which they are, with the pods on them, as the archive has them.
+    """
+
+    group: str
+    ends: int
+    added: int
+    nodes: tuple[ArchivedNode, ...] = ()
+    is_managed: bool = False
+
+    @property
+    def are_chosen(self) -> bool:
+        """Whether AWS chooses which of the nodes end."""
+        return self.ends < len(self.nodes)
+
+
+def settled(clients: AwsClients, cluster: str) -> list[ClusterNode]:
+    """Return the nodes of a cluster once no more come and go; none without a cluster."""
+    sagemaker = clients("sagemaker")
+
+    def is_settled() -> bool:
+        described = answer_of(sagemaker.describe_cluster, ClusterName=cluster) or {}
+        wanted = {name: int(each["TargetCount"]) for name, each in groups_of(described).items()}
+        nodes = Counter((each.group, each.status) for each in cluster_nodes(clients, cluster))
+        return nodes == Counter({(name, _RUNNING): count for name, count in wanted.items()})
+
+    comes_true(is_settled)
+    return cluster_nodes(clients, cluster)
+
+
+def managed(kubernetes: KubernetesApi) -> list[ClusterNode]:
+    """Return the nodes of EKS node groups once no more come and go."""
+    deadline = time.monotonic() + _LONGEST_SECONDS
+    before: list[ClusterNode] | None = None
+    while (found := _managed(kubernetes)) != before and time.monotonic() < deadline:
+        before = found
+        if found:
+            time.sleep(_MANAGED_SECONDS)
+    return found
+
+
+def _managed(kubernetes: KubernetesApi) -> list[ClusterNode]:
+    found = (
+        managed_node(each)
+        for each in kubernetes.objects("v1", "Node")
+        if NODE_GROUP_LABEL in labels_of(each)
+    )
+    return [
+        ClusterNode(**each.model_dump(exclude={"pods"}), message="")
+        for each in sorted(found, key=lambda each: each.id)
+    ]
+
+
+def set_counts(
+    clients: AwsClients, kubernetes: KubernetesApi, *, archive: Archive
+) -> Iterator[str]:
+    """Give each group the nodes that it has; yield what differed from the templates.
+
+    People and autoscalers scale groups without a deployment, and AWS may be short of instances.
+    """
+    yield from _set_counts(clients, archive)
+    yield from _set_sizes(clients, kubernetes, archive)
+
+
+def _set_counts(clients: AwsClients, archive: Archive) -> Iterator[str]:
+    cluster = archive.deployment.cluster
+    if cluster is None:
+        return
+    sagemaker, name = clients("sagemaker"), str(cluster["ClusterName"])
+    described = sagemaker.describe_cluster(ClusterName=name)
+    there = groups_of(described)
+    wanted = {
+        group: int(each["TargetCount"])
+        for group, each in groups_of(cluster).items()
+        if group in there and int(there[group]["TargetCount"]) != int(each["TargetCount"])
+    }
+    if not wanted:
+        return
+    for group, count in wanted.items():
+        yield f"group {group} has {count} nodes, not {there[group]['TargetCount']}"
+    shapes = sagemaker.meta.service_model.operation_model("UpdateCluster").input_shape.members
+    asked: dict[str, Any] = {"ClusterName": name}
+    for key in GROUP_LISTS:
+        if described.get(key):
+            members = shapes[key].member.members
+            asked[key] = [
+                {
+                    **{member: value for member, value in each.items() if member in members},
+                    COUNT: wanted.get(each[NAME], each["TargetCount"]),
+                }
+                for each in described[key]
+            ]
+    sagemaker.update_cluster(**asked)
+
+
+def _set_sizes(clients: AwsClients, kubernetes: KubernetesApi, archive: Archive) -> Iterator[str]:
+    sizes: dict[str, int] = {}
+    for group in archive.deployment.node_groups:
+        name, scaling = group["nodegroupName"], group["scalingConfig"]
+        asked = {"clusterName": group["clusterName"], "nodegroupName": name}
+        found = answer_of(clients("eks").describe_nodegroup, **asked)
+        if found is None:  # others have made it, so it is not here
+            continue
+        sizes[name], former = scaling["desiredSize"], found["nodegroup"]["scalingConfig"]
+        if former != scaling:
+            clients("eks").update_nodegroup_config(**asked, scalingConfig=scaling)
+        if former["desiredSize"] != sizes[name]:
+            yield f"node group {name} has size {sizes[name]}, not {former['desiredSize']}"
+        there = sum(each.group == name for each in archive.deployment.nodes)
+        if there != sizes[name]:
+            yield f"node group {name} has {there} nodes, and {sizes[name]} here, its size"
+
+    def are_there() -> bool:
+        nodes = Counter(each.group for each in _managed(kubernetes))
+        return all(nodes[name] == size for name, size in sizes.items())
+
+    comes_true(are_there)
+
+
+def ending(
+    before: list[ClusterNode], after: list[ClusterNode], *, archive: Archive
+) -> list[EndingNodes]:
+    """Return the groups of an archive whose nodes are others than before the deployment."""
+    was, now = ({(node.group, node.id) for node in nodes} for nodes in (before, after))
+    ends, added = (Counter(group for group, _ in nodes) for nodes in (was - now, now - was))
+    managed_groups = {each["nodegroupName"] for each in archive.deployment.node_groups}
+    return [
+        EndingNodes(
+            group=group,
+            ends=ends[group],
+            added=added[group],
+            nodes=tuple(
+                node for node in archive.deployment.nodes if ends[group] and node.group == group
+            ),
+            is_managed=group in managed_groups,
+        )
+        for group in sorted(ends | added)
+    ]

@@ -1,0 +1,199 @@
+"""What a changed configuration would do to a deployment: rehearsed, then told."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from hyperpod_rehearsal.change.nodes import EndingNodes
+from hyperpod_rehearsal.change.outcome import ChangeAction, ResourceChange
+from hyperpod_rehearsal.change.permissions import MissingPermission
+
+NOTHING_LOST, REFUSED_BY_AWS, LOSES = 0, 1, 4
+_ORDER = (
+    ChangeAction.REPLACED,
+    ChangeAction.DELETED,
+    ChangeAction.KEPT,
+    ChangeAction.CREATED,
+    ChangeAction.UPDATED,
+)
+_MOST_PODS, _MOST_NODES = 5, 10
+
+
+_STUCK = ("UPDATE_ROLLBACK_FAILED", "ROLLBACK_FAILED", "UPDATE_FAILED", "CREATE_FAILED")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rollback:
+    """The end state after a step failed, which may be the only one.
+
+    The statuses are of stacks that were rolled back, or not even that; the changes, what is not as
+    before. So many nodes have ended, and so many there are.
+    """
+
+    step: ResourceChange
+    is_only: bool
+    statuses: Mapping[str, str]
+    changes: Sequence[ResourceChange]
+    ended: int
+    nodes: int
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether a stack takes no update before someone mends it."""
+        return any(status in _STUCK for status in self.statuses.values())
+
+    def lines(self) -> Iterator[str]:
+        """Yield it as lines."""
+        step = self.step
+        which = "its only" if self.is_only else "the second-last"
+        yield (
+            f"If {which} step failed ({step.stack}: {step.name}, to be {step.action}), "
+            "CloudFormation would leave:"
+        )
+        yield from (f"  {stack}: {status}" for stack, status in self.statuses.items())
+        if not self.changes:
+            yield "  every resource as it was"
+        for each in self.changes:
+            yield f"  {each.stack}: {each.name} ({each.type}) {each.action} nevertheless{each.mark}"
+        ended = f"; {self.ended} of those from before have ended" if self.ended else ""
+        yield f"  {self.nodes} nodes{ended}"
+        if self.is_stuck:
+            yield "  a stack that takes no update before its rollback is continued"
+
+
+@dataclass(kw_only=True, slots=True)
+class Prediction:
+    """What a deployment would do to what an archive of `written` and `digest` has.
+
+    The notes say what differs between the rehearsal and what is deployed; `error`, why it fails.
+    Stacks are new, or stay though the configuration has them no more. The minutes are the most that
+    CloudFormation takes, None if nothing changes; the cost is that of a month before and after,
+    empty if it is the same; the rollback, what remains if the second-last step fails.
+    """
+
+    deployment: str
+    place: str
+    written: str
+    digest: str
+    notes: list[str] = field(default_factory=list)
+    error: str = ""
+    new: Sequence[str] = ()
+    staying: Sequence[str] = ()
+    changes: Sequence[ResourceChange] = ()
+    nodes: Sequence[EndingNodes] = ()
+    missing: Sequence[MissingPermission] = ()
+    minutes: int | None = None
+    cost: str = ""
+    rollback: Rollback | None = None
+    seconds: float = 0.0
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        if self.error or self.missing:
+            return REFUSED_BY_AWS
+        lost = any(each.loses for each in self.changes) or any(
+            node.pods for each in self.nodes for node in each.nodes
+        )
+        return LOSES if lost else NOTHING_LOST
+
+    def as_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        nodes = [
+            {
+                "group": each.group,
+                "ends": each.ends,
+                "added": each.added,
+                "of": [node.model_dump(mode="json") for node in each.nodes],
+            }
+            for each in self.nodes
+        ]
+        return {
+            **asdict(replace(self, nodes=())),
+            "changes": [{**asdict(each), "loses": each.loses} for each in self.changes],
+            "nodes": nodes,
+            "code": self.code,
+            "text": "\n".join(self.lines()),
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield it as lines."""
+        yield f"{self.deployment} in {self.place}, as archived at {self.written}"
+        yield from (f"  {note}" for note in self.notes)
+        if self.error:
+            yield ""
+            yield "The deployment fails:"
+            yield from (f"  {line}" for line in self.error.splitlines())
+        yield ""
+        yield from self._change_lines()
+        yield from self._node_lines()
+        if self.missing:
+            yield ""
+            yield "CloudFormation's role, or who deploys, lacks these permissions:"
+            yield from (f"  {each}" for each in self.missing)
+        yield ""
+        if self.minutes is not None:
+            yield (
+                f"It takes CloudFormation {self.minutes} minutes at the most, by the model of "
+                "critical-path: an update counts as a creation."
+            )
+        yield self.cost or "A month costs as much as before."
+        if self.rollback is not None:
+            yield ""
+            yield from self.rollback.lines()
+        yield ""
+        yield f"{self._verdict()} Rehearsed in {self.seconds:.0f} s."
+
+    def _change_lines(self) -> Iterator[str]:
+        if self.changes:
+            yield "This deployment changes:"
+        else:
+            yield "No resource changes."
+        for stack in self.new:
+            yield f"  {stack}: new, {sum(each.stack == stack for each in self.changes)} resources"
+        changed = [each for each in self.changes if each.stack not in self.new]
+        yield from (f"  {line}" for line in told(changed))
+        for stack in self.staying:
+            yield f"  {stack}: stays as it is, though the configuration has it no more"
+
+    def _node_lines(self) -> Iterator[str]:
+        for each in self.nodes:
+            yield ""
+            ends = f"{each.ends} of its nodes end" if each.ends else "no node ends"
+            come = f", {each.added} new" if each.added else ""
+            yield f"group {each.group}: {ends}{come}"
+            if each.are_chosen:
+                who, instead = (
+                    ("EKS", "")
+                    if each.is_managed
+                    else ("HyperPod", "; `hyperpod-ops delete` terminates those that you name")
+                )
+                yield f"  {who} chooses {each.ends} of these {len(each.nodes)}{instead}:"
+            for node in each.nodes[:_MOST_NODES]:
+                yield f"  {node.id}, {node.instance_type}, {node.status}"
+                verb = "runs" if each.are_chosen else "ends"
+                yield from (f"    {verb} pod {pod}" for pod in node.pods[:_MOST_PODS])
+                if len(node.pods) > _MOST_PODS:
+                    yield f"    and {len(node.pods) - _MOST_PODS} more pods"
+            if len(each.nodes) > _MOST_NODES:
+                yield f"  and {len(each.nodes) - _MOST_NODES} more nodes"
+
+    def _verdict(self) -> str:
+        return {
+            NOTHING_LOST: "It would succeed, and nothing would be lost.",
+            REFUSED_BY_AWS: "It would fail.",
+            LOSES: "It would succeed, and what is marked above would be lost.",
+        }[self.code]
+
+
+def told(found: Sequence[ResourceChange]) -> Iterator[str]:
+    """Yield the lines that tell what becomes of resources, stack by stack, the worst first."""
+    stacks: Mapping[str, list[ResourceChange]] = {each.stack: [] for each in found}
+    for each in found:
+        stacks[each.stack].append(each)
+    for stack, own in stacks.items():
+        yield f"{stack}:"
+        for action in _ORDER:
+            for each in (change for change in own if change.action is action):
+                what = "stays, without a stack" if action is ChangeAction.KEPT else action.value
+                yield f"  {what:9} {each.name} ({each.type}){each.mark}"

@@ -1,0 +1,142 @@
+"""The report of a rehearsal: what `build/rehearsal/report.json` holds and what is printed."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from hyperpod_cdk import Config
+from hyperpod_cli.aws.stacks import output_lines
+from hyperpod_cli.inspect.cost import cost_here
+from hyperpod_cli.inspect.report.page import Attempt, Content
+from hyperpod_cli.inspect.verification.check import Check
+from hyperpod_cli.inspect.verification.verify import summary
+from hyperpod_cli.stack_progress.progress import duration
+from hyperpod_rehearsal.training import TrainingReport
+
+INTERRUPTED = "Interrupted."
+"""The error of a rehearsal that was ended before its end."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StackReport:
+    """One stack after the deployment, with the seconds from its first to its last event."""
+
+    name: str
+    status: str
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fact(Check):
+    """A check of a rehearsal, with what a user was shown, if that was checked."""
+
+    message: str | None = None
+
+
+@dataclass(kw_only=True, slots=True)
+class Report:
+    """What happened, filled in as the rehearsal goes on."""
+
+    config: str
+    scenario: str
+    ok: bool = False
+    seconds: float = 0.0
+    stacks: list[StackReport] = field(default_factory=list)
+    outputs: dict[str, dict[str, str]] = field(default_factory=dict)
+    cluster: Mapping[str, Any] | None = None
+    release: Mapping[str, str] | None = None
+    verify: list[Fact] = field(default_factory=list)
+    training: TrainingReport | None = None
+    error: str | None = None
+
+    def write(self, path: Path) -> None:
+        """Write the report as JSON."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        content = asdict(self)
+        # The last message is the report's error.
+        content["verify"] = [{"check": each.title, "ok": each.ok} for each in self.verify]
+        path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def summarize(report: Report, *, report_path: Path, kept: bool = False) -> str:
+    """Return the end of the rehearsal's output.
+
+    A deployment that was kept up was shown then, and may have changed since.
+    """
+    deployment = () if kept else deployment_lines(report)
+    return "\n".join((*deployment, *_end(report, report_path=report_path)))
+
+
+def deployment_lines(report: Report) -> Iterator[str]:
+    """Yield what was deployed: stacks, outputs, cluster and release."""
+    if report.stacks:
+        yield "\nStacks"
+    for stack in report.stacks:
+        yield f"  {stack.name:24} {stack.status:24} {stack.seconds:6.1f} s"
+    yield from output_lines(report.outputs)
+    if report.cluster is not None:
+        yield f"\nHyperPod cluster {report.cluster['name']} is {report.cluster['status']}"
+        for group in report.cluster["instance_groups"]:
+            counts = f"{group['current_count']} of {group['target_count']}"
+            role = f", {group['slurm']}" if "slurm" in group else ""
+            yield f"  {group['name']:24} {group['instance_type']:24} {counts} running{role}"
+    if report.release is not None:
+        yield "\nHelm release {namespace}/{name}: {chart}, {status}".format(**report.release)
+
+
+def _end(report: Report, *, report_path: Path) -> Iterator[str]:
+    failed = [check for check in report.verify if not check.ok]
+    if failed:
+        yield "\nFailed checks"
+        yield from (f"  {each.title}{f': {each.found}' if each.found else ''}" for each in failed)
+    if report.error:
+        yield "\nThe error, as it had to come" if report.ok else "\nError"
+        yield from (f"  {line}".rstrip() for line in report.error.splitlines())
+    verdict = "succeeded" if report.ok else "FAILED"
+    passed = f"{len(report.verify) - len(failed)} of {len(report.verify)} checks passed. "
+    yield (
+        f"\nRehearsal {verdict} in {report.seconds:.0f} s. {passed if report.verify else ''}"
+        f"Report: {report_path.with_suffix('.html')}; logs next to it."
+    )
+
+
+def report_page(
+    report: Report,
+    *,
+    config: Config,
+    region: str,
+    assembly: Path,
+    attempts: Sequence[Attempt],
+) -> Content:
+    """Return what the page tells of a rehearsal and its deployments."""
+    told = "\n".join("\n".join(attempt.messages) for attempt in attempts)
+    error = report.error or ""
+    return Content(
+        title=f"Rehearsal of {report.config}",
+        verdict=_verdict(report),
+        ok=report.ok,
+        written=datetime.now(UTC),
+        facts={
+            "Scenario": report.scenario,
+            "Region": f"{region}, played by a local AWS",
+            "Took": duration(report.seconds),
+            **({} if report.training is None else report.training.facts),
+        },
+        assembly=assembly,
+        cost=cost_here(config),
+        attempts=attempts,
+        # What a deployment has told is there already.
+        errors=[] if error in told else error.splitlines(),
+        outputs=report.outputs,
+        checks=report.verify,
+    )
+
+
+def _verdict(report: Report) -> str:
+    if report.error == INTERRUPTED:
+        return "The rehearsal was interrupted."
+    said = "The rehearsal succeeded." if report.ok else "The rehearsal failed."
+    return f"{said} {summary(report.verify)}"

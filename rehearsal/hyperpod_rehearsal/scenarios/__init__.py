@@ -1,0 +1,15 @@
+"""What can go wrong or change, each with its expected result; those of the files are found."""
+
+import pkgutil
+from importlib import import_module
+
+from hyperpod_rehearsal.scenarios.scenario import Scenario
+
+SCENARIOS: dict[str, Scenario] = {
+    found.name: found
+    for file in pkgutil.iter_modules(__path__, f"{__name__}.")
+    for found in vars(import_module(file.name)).values()
+    if isinstance(found, Scenario)
+}
+
+__all__ = ["SCENARIOS", "Scenario"]

@@ -1,0 +1,18 @@
+"""The app as a rehearsal synthesizes it.
+
+`python -m hyperpod_rehearsal.synthesize CHART SCRIPTS` runs it.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from app import main
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("chart", type=Path)
+    parser.add_argument("scripts", type=Path)
+    parser.add_argument("--validate", action="store_true")
+    arguments = parser.parse_args()
+    sys.exit(main(**vars(arguments)))

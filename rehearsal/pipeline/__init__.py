@@ -1,3 +1,0 @@
-"""Plays the pipeline of a template on the local AWS, which has no CodePipeline."""
-
-from rehearsal.pipeline.rehearsal import PipelineRehearsal as PipelineRehearsal
