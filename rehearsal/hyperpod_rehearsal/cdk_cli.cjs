@@ -2,7 +2,7 @@
 // arguments and of the variables that it changes for good, and ends what the command prints with a
 // line of END and the exit code. To start the CLI costs more than most of its commands do.
 const { createInterface } = require("node:readline");
-const { exec } = require("../node_modules/aws-cdk/lib");
+const { exec } = require(process.argv[2]);
 
 const END = "\0";
 

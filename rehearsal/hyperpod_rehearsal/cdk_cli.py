@@ -38,7 +38,7 @@ class CdkCliProcess(CommandRunner):
 
     def __init__(self) -> None:
         super().__init__(
-            [NODE_DIRECTORY / "node", _PROGRAM],
+            [NODE_DIRECTORY / "node", _PROGRAM, _PACKAGE / "lib"],
             environment=_inherited(),
             directory=REPOSITORY,
         )
