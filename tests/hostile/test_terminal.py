@@ -192,7 +192,6 @@ APART = {
     "critical-path",
     "diagram",
     "images",
-    "import-eksctl",
     "init",
     "quota",
     "templates",

@@ -140,10 +140,6 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     ("docs/images.md", "make deploy CONFIG=config/mine.yaml"): (
         "asks on a terminal; tests/rehearsal/examples/test_workloads.py deploys and builds"
     ),
-    (
-        "docs/node-groups.md",
-        "hyperpod-cdk import-eksctl eks-p4d-odcr.yaml --output config/mine.yaml",
-    ): "the file is the reader's; tests/cli/deliver/test_import_eksctl.py imports such files",
     ("docs/destroy.md", "make destroy CONFIG=config/mine.yaml"): (
         "asks on a terminal; docs/walk-through.md runs both with FORCE=1"
     ),

@@ -2,7 +2,7 @@
 
 import shlex
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ def write_new(text: str, *, path: Path, option: str) -> Config:
     return config
 
 
-def report(config: Config, *, path: Path, before_next: Sequence[str] = ()) -> Iterator[str]:
+def report(config: Config, *, path: Path) -> Iterator[str]:
     """Yield what a new file deploys and costs, what to read then, and what to run next."""
     yield f"Wrote {path}. It deploys:"
     for line in description(config):
@@ -55,7 +55,6 @@ def report(config: Config, *, path: Path, before_next: Sequence[str] = ()) -> It
     yield summary(cost_here(config))
     for warning in findings(config):
         yield f"WARNING {warning}"
-    yield from before_next
     file = shlex.quote(str(path))
     yield "Next:"
     for target, what in (

@@ -63,14 +63,6 @@ class YamlText:
         lines.insert(last, f"{indent}{line}\n")
         self.text = "".join(lines)
 
-    def add_comment(self, place: Place, comment: Sequence[str]) -> None:
-        """Add a comment above a key or a list's entry, as far to the right."""
-        lines = self.text.splitlines(keepends=True)
-        first, _ = self._lines(place)
-        indent = lines[first][: len(lines[first]) - len(lines[first].lstrip())]
-        lines[first:first] = [f"{indent}# {line}\n" for line in comment]
-        self.text = "".join(lines)
-
     def _lines(self, place: Place) -> tuple[int, int]:
         """Return the first line of an entry, and the one after its last, with comments in it."""
         key, value = self._entry(place)

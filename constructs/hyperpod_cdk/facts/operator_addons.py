@@ -1,7 +1,7 @@
 """The EKS add-ons that `operators` switches on, a row each.
 
 Whatever differs between them is in the row: checks, the stack, its templates, `make verify`, the
-pins and the import of eksctl's files read it. Names of workloads and definitions are those that the
+pins read it. Names of workloads and definitions are those that the
 add-ons install; replicas are those of their defaults.
 """
 

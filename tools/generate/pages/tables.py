@@ -9,11 +9,8 @@ from hyperpod_cdk.network.endpoint_services import ENDPOINT_SERVICES, NEEDS, End
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cdk.panels.definition import PERIOD_MINUTES, Alarm, Panel, Subject
 from hyperpod_cdk.panels.subjects import SUBJECTS as PANELS
-from hyperpod_cdk.schema.errors import shown
 from hyperpod_cdk.schema.section import OfHyperPod
 from hyperpod_cli.commands import commands
-from hyperpod_cli.deliver.eksctl.reading import TABLE
-from hyperpod_cli.deliver.eksctl.row import Row
 from hyperpod_cli.inspect.preflight.run import VALIDATORS, Status
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from tools.generate import REPOSITORY
@@ -97,21 +94,6 @@ def _notifications() -> str:
     return table(("kind", "when", "subject", "what to do"), rows())
 
 
-def _eksctl() -> str:
-    def rows() -> Iterator[tuple[str, ...]]:
-        for row in TABLE:
-            case = f": `{row.case}`" if row.case else ""
-            same = "" if row.says else "always"
-            yield _code(row.keys) + case, f"`{_ours(row)}`" if row.ours else same, row.says
-
-    return table(("eksctl", "here", "what to know, or to do instead"), rows())
-
-
-def _ours(row: Row) -> str:
-    """Return the key, with its value where the row is for one value."""
-    return f"{row.ours}: {shown(row.read(row.case))}".replace("'", "") if row.case else row.ours
-
-
 def _hyperpod_keys() -> str:
     """Return the keys that are refused where there is no HyperPod cluster."""
     keys = (key for key, field in fields() if OfHyperPod() in field.metadata)
@@ -176,7 +158,6 @@ _PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "closed-network.md": {"endpoints": _endpoints},
     "dashboards.md": {"panels": _panels, "alarms": _alarms},
     "node-groups.md": {
-        "eksctl": _eksctl,
         "hyperpod-keys": _hyperpod_keys,
         "group-keys": _group_keys,
     },

@@ -1,4 +1,4 @@
-"""Commands that take a configuration alone: `import-eksctl`, `synth` and `validate`."""
+"""Commands that take a configuration alone: `synth` and `validate`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,23 +7,6 @@ import typer
 
 from hyperpod_cli.commands import command
 from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile
-
-
-@command()
-def import_eksctl(
-    file: Annotated[Path, typer.Argument(help="The eksctl ClusterConfig.")],
-    *,
-    output: Annotated[
-        Path | None, typer.Option(help="The file to write. Default: config/<name>.yaml.")
-    ] = None,
-) -> int:
-    """Write a configuration from an eksctl ClusterConfig, and say what it could not carry.
-
-    Nothing is read from an account, and nothing is changed in one.
-    """
-    from hyperpod_cli.deliver.eksctl.importing import import_cluster_config
-
-    return import_cluster_config(file, output=output)
 
 
 @command()

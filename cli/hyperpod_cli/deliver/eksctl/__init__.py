@@ -1,1 +1,0 @@
-"""Writes a configuration from an eksctl ClusterConfig: `hyperpod-cdk import-eksctl`."""
