@@ -49,26 +49,26 @@ def shell_blocks() -> Iterator[ShellBlock]:
 IN_A_CHECKOUT: Sequence[tuple[str, str]] = (
     (
         "docs/start-here.md",
-        "make init CONFIG=config/mine.yaml NAME=team REGION=us-west-2 ZONES=usw2-az4 "
-        "TYPE=ml.p5.48xlarge COUNT=4 STORAGE=4800",
+        "hyperpod-cdk init mine.yaml --name team --region us-west-2 --zones usw2-az4 "
+        "--type ml.p5.48xlarge --count 4 --storage 4800",
     ),
 )
 """Blocks that need no AWS, in the order in which they run."""
 
 IN_A_REHEARSAL: Sequence[tuple[str, str]] = (
     ("docs/failed-deployments.md", "for stack in ml-platform ml-addons ml-storage ml-hyperpod; do"),
-    ("docs/upgrade.md", "make validate CONFIG=config/mine.yaml"),
-    ("docs/start-here.md", "make bootstrap CONFIG=config/mine.yaml"),
+    ("docs/upgrade.md", "hyperpod-cdk validate mine.yaml"),
+    ("docs/start-here.md", "hyperpod-cdk bootstrap mine.yaml"),
     ("docs/storage.md", "aws fsx describe-data-repository-associations \\"),
     ("docs/start-here.md", "source .venv/bin/activate"),
-    ("docs/verify.md", "hyperpod-ops verify --config config/mine.yaml"),
+    ("docs/verify.md", "hyperpod-cdk verify mine.yaml"),
     (
         "docs/node-health.md",
         "kubectl get nodes -o custom-columns='NAME:.metadata.name,"
         "SINCE:.metadata.annotations.hyperpod-cdk/health-check-fails-since'",
     ),
 )
-"""Blocks that run on a deployment of `config/mine.yaml`, a copy of the default, that is kept."""
+"""Blocks that run on a deployment of `mine.yaml`, a copy of the default, that is kept."""
 
 ELSEWHERE: Mapping[tuple[str, str], str] = {
     ("docs/verify.md", "export AWS_REGION=us-west-2"): "tests/rehearsal/scenarios/test_default.py",
@@ -88,7 +88,7 @@ ELSEWHERE: Mapping[tuple[str, str], str] = {
             "kubectl delete job first --ignore-not-found",
         )
     },
-    ("docs/node-health.md", "hyperpod-ops release i-0123456789abcdef0"): (
+    ("docs/node-health.md", "hyperpod-cdk release i-0123456789abcdef0"): (
         "tests/cli/operate/test_quarantine.py"
     ),
     (
@@ -108,14 +108,14 @@ PAGES: Mapping[str, str] = {
 """Pages whose blocks one test runs."""
 
 NOT_RUN: Mapping[tuple[str, str], str] = {
-    ("README.md", "make init CONFIG=config/mine.yaml"): (
+    ("README.md", "hyperpod-cdk init mine.yaml"): (
         "asks on a terminal; the others are those of docs/start-here.md and docs/upgrade.md"
     ),
     ("README.md", "P=/path/to/this/project"): "the path is the reader's",
-    ("README.md", "make validate CONFIG=config/mine.yaml"): (
+    ("README.md", "hyperpod-cdk validate mine.yaml"): (
         "needs an account; docs/walk-through.md and docs/start-here.md run each of them"
     ),
-    ("README.md", "source .venv/bin/activate && make charts"): (
+    ("README.md", "source .venv/bin/activate && hyperpod-cdk charts"): (
         "reaches GitHub; tests/test_examples.py synthesizes the three apps"
     ),
     ("CONTRIBUTING.md", "make test"): "runs this test",
@@ -123,25 +123,25 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "docs/dashboards.md",
         "kubectl port-forward -n hyperpod-grafana deployment/hyperpod-grafana 3000",
     ): "no container runs in a rehearsal; tests/charts/test_grafana_chart.py looks at the pod",
-    ("docs/dashboards.md", "make dashboards CONFIG=config/mine.yaml GRAFANA=deployed"): (
+    ("docs/dashboards.md", "hyperpod-cdk dashboards mine.yaml --grafana deployed"): (
         "needs a Grafana of AWS; tests/cli/deliver/test_dashboards.py has one that stands for it"
     ),
     (
         "docs/dashboards.md",
-        "make dashboards CONFIG=config/mine.yaml "
-        "GRAFANA=https://g-0123456789.grafana-workspace.us-west-2.amazonaws.com",
+        "hyperpod-cdk dashboards mine.yaml "
+        "--grafana https://g-0123456789.grafana-workspace.us-west-2.amazonaws.com",
     ): "the address is the reader's; tests/cli/deliver/test_dashboards.py sends to another",
-    ("docs/cost.md", "SESSION=$(hyperpod-ops connect controller --print)"): (
+    ("docs/cost.md", "SESSION=$(hyperpod-cdk connect controller --print)"): (
         "a rehearsal's nodes have no Session Manager; tests/cli/operate has what --print prints"
     ),
-    ("docs/rehearse-change.md", "make rehearse-change CONFIG=config/mine.yaml SAVE=deployed.zip"): (
+    ("docs/rehearse-change.md", "hyperpod-cdk rehearse-change mine.yaml --save deployed.zip"): (
         "starts a local AWS; tests/rehearsal/change predicts on an archive of a deployment"
     ),
-    ("docs/images.md", "make deploy CONFIG=config/mine.yaml"): (
+    ("docs/images.md", "hyperpod-cdk deploy mine.yaml"): (
         "asks on a terminal; tests/rehearsal/examples/test_workloads.py deploys and builds"
     ),
-    ("docs/destroy.md", "make destroy CONFIG=config/mine.yaml"): (
-        "asks on a terminal; docs/walk-through.md runs both with FORCE=1"
+    ("docs/destroy.md", "hyperpod-cdk destroy mine.yaml"): (
+        "asks on a terminal; docs/walk-through.md runs both with --yes"
     ),
     ("docs/destroy.md", "CLUSTER=ml-eks"): (
         "needs what the VPC CNI of a node that is gone has left, which no rehearsal has"
@@ -151,12 +151,13 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "aws eks update-cluster-config --name research --access-config "
         "authenticationMode=API_AND_CONFIG_MAP",
     ): "changes a cluster of the reader's, which no rehearsal has by that name",
-    ("docs/express.md", "make deploy EXPRESS=1 CONFIG=config/mine.yaml"): (
+    ("docs/express.md", "hyperpod-cdk deploy mine.yaml --express"): (
         "tests/rehearsal/scenarios play express deployments, by the same command of the CDK"
     ),
     (
         "docs/helm.md",
-        "CHART_GIT_URL=/mirror/sagemaker-hyperpod-cli CHART_ARCHIVES=/mirror/charts make charts",
+        "CHART_GIT_URL=/mirror/sagemaker-hyperpod-cli CHART_ARCHIVES=/mirror/charts "
+        "hyperpod-cdk charts",
     ): "the mirror is the reader's; tests/charts packages from one",
     ("docs/kubernetes-upgrade.md", "STACK=ml-platform"): (
         "needs a rollback that failed; the scenario kubernetes-upgrade makes one and continues it"
@@ -170,15 +171,15 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "docs/pipeline.md",
         "aws codeconnections create-connection --provider-type GitHub --connection-name hyperpod",
     ): "a connection is completed in AWS's console",
-    ("docs/pipeline.md", "make bootstrap CONFIG=config/pipeline/pipeline.yaml"): (
+    ("docs/pipeline.md", "hyperpod-cdk bootstrap config/pipeline/pipeline.yaml"): (
         "needs a connection; tests/rehearsal/pipeline plays the pipeline"
     ),
     (
         "docs/pipeline.md",
-        "make bootstrap CONFIG=config/pipeline/prod.yaml TRUST=111122223333 "
-        "POLICIES=arn:aws:iam::...",
+        "hyperpod-cdk bootstrap config/pipeline/prod.yaml --trust 111122223333 "
+        "--policies arn:aws:iam::...",
     ): "the account and its policies are the reader's",
-    ("docs/pipeline.md", "make pipeline CONFIG=config/pipeline/pipeline.yaml"): (
+    ("docs/pipeline.md", "hyperpod-cdk pipeline config/pipeline/pipeline.yaml"): (
         "needs a connection; tests/rehearsal/pipeline plays the pipeline"
     ),
     ("docs/pipeline.md", "aws codepipeline get-pipeline-state --name ml"): (
@@ -208,7 +209,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "docs/verify.md",
         'aws eks create-access-entry --cluster-name "$CLUSTER" --principal-arn "$ROLE"',
     ): "the role is the reader's; tests/cli/inspect/verification looks with that access policy",
-    ("docs/templates.md", "make templates CONFIG=config/mine.yaml"): (
+    ("docs/templates.md", "hyperpod-cdk templates mine.yaml"): (
         "reaches GitHub for the chart; tests/cli/deliver/templates writes templates"
     ),
     ("docs/templates.md", "aws s3 mb s3://our-assets --region us-west-2"): (
