@@ -1,8 +1,8 @@
 """The whole configuration of a deployment."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import (
     Field,
@@ -70,8 +70,6 @@ def _or_null(schema: dict[str, Any]) -> None:
 
 class Config(Section):
     """A deployment: network, Kubernetes control plane, storage and HyperPod cluster."""
-
-    absent: ClassVar[Mapping[str, str]] = {"task_governance": "it is governance"}
 
     name: Annotated[DeploymentName, Task("name the deployment, and run a second one next to it")]
     """Name of the deployment, the prefix of its stack names, such as `<name>-platform`. 1 to 20

@@ -1,7 +1,7 @@
 """The `network` section: VPC, subnets, NAT gateways, security group and availability zones."""
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -96,6 +96,8 @@ _RULES: Mapping[str, Callable[..., Findings]] = {
 
 class NetworkConfig(Section):
     """VPC, subnets, NAT gateways, security group and availability zones."""
+
+    absent: ClassVar[Mapping[str, str]] = {"vpc": "it is vpc_cidr, or vpc_id for one that exists"}
 
     vpc_id: Annotated[VpcId | None, Task("deploy into a VPC that exists")] = None
     """ID of a VPC that exists, in place of vpc_cidr. Of the subnets, those with CIDR blocks are

@@ -1,5 +1,6 @@
 """A section of the configuration: the YAML, a construct's props, and the API's request in one."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args, get_origin
@@ -17,6 +18,7 @@ from pydantic_core import ErrorDetails
 
 from hyperpod_cdk.schema.errors import ConfigError, Finding, KeyPath, RefusedError, refuse
 from hyperpod_cdk.schema.limits import Limits, allowed, nearest, nearest_name
+from hyperpod_cdk.schema.other_names import homes_of, plain_name
 
 Item = TypeVar("Item")
 
@@ -33,7 +35,7 @@ _TYPES = {
     "model_type": "a mapping of keys to values",
 }
 # A key that more sections than these have is not suggested.
-_MOST_HOMES = 2
+_FEW = (1, 2)  # more homes than that say nothing
 # pydantic appends this to the place of a mapping's refused key.
 _KEY = "[key]"
 
@@ -230,13 +232,12 @@ def findings_of(error: ValidationError, *, model: type[Section]) -> list[Finding
 
 
 def _nearest_key(place: tuple[str | int, ...], *, model: type[Section]) -> str | None:
-    """Return the key that the one at a place, which there is not, is a misspelling of."""
+    """Return the key of the same section that the one at a place, which there is not, is for."""
     section = _section_at(place[:-1], model=model)
-    return (
-        None
-        if _home_hint(str(place[-1]), section=section)
-        else nearest_name(place[-1], known=section.model_fields)
-    )
+    homes = _homes(place, model=model)
+    if homes or str(place[-1]) in section.absent:
+        return next((home for home in homes if home in section.model_fields), None)
+    return nearest_name(place[-1], known=section.model_fields)
 
 
 def _findings(details: ErrorDetails, *, model: type[Section]) -> list[Finding]:
@@ -249,8 +250,7 @@ def _findings(details: ErrorDetails, *, model: type[Section]) -> list[Finding]:
     if details["type"] == "missing":
         return [Finding(path=place, value=None, message="is missing and has no default")]
     if details["type"] == "extra_forbidden":
-        message = _unknown_key(str(place[-1]), section=_section_at(place[:-1], model=model))
-        return [Finding(path=place, value=place[-1], message=message)]
+        return [Finding(path=place, value=place[-1], message=_unknown_key(place, model=model))]
     if details["type"] == "invalid_key" or place[-1:] == (_KEY,):
         path = tuple(step for step in place[:-1] if step != value)
         message = "is not text, as every key must be; write it in quotes"
@@ -306,30 +306,59 @@ def arguments(annotation: object) -> Iterator[object]:
         yield from arguments(argument)
 
 
-def _unknown_key(key: str, *, section: type[Section]) -> str:
-    hint = _home_hint(key, section=section)
-    keys = list(section.model_fields)
-    return f"is not a key here{hint or nearest(key, known=keys)} (keys: {', '.join(keys)})"
-
-
-def _home_hint(key: str, *, section: type[Section]) -> str:
-    """Write what there is instead of a key, or where else it is a key; nothing if neither."""
+def _unknown_key(place: tuple[str | int, ...], *, model: type[Section]) -> str:
+    key, section = str(place[-1]), _section_at(place[:-1], model=model)
+    keys = ", ".join(section.model_fields)
     if key in section.absent:
-        return f": {section.absent[key]}"
-    homes = _homes(key, section=section)
-    return f", but under {' or '.join(homes)}" if 1 <= len(homes) <= _MOST_HOMES else ""
+        return f"is not a key here: {section.absent[key]} (keys: {keys})"
+    if homes := _homes(place, model=model):
+        use = " or ".join(homes)
+        field = section.model_fields.get(homes[0]) or _field_at(
+            tuple(_names(homes[0])), model=model
+        )
+        described = "" if field is None else " ".join((field.description or "").split())
+        about = re.split(r"[.;:](?: |$)", described)[0]
+        return f"is not a key here; use {use}" + (f" ({about})" if about else "")
+    return f"is not a key here{nearest(key, known=section.model_fields)} (keys: {keys})"
 
 
-def _homes(key: str, *, section: type[Section]) -> list[str]:
-    """Return where under a section a key belongs: `instance_groups[]`."""
-    homes = []
+def _homes(place: tuple[str | int, ...], *, model: type[Section]) -> list[str]:
+    """Return the keys that one of another tool, or of another section, stands for.
+
+    Each is a path, or the key alone if it is of the same section.
+    """
+    section, name = _section_at(place[:-1], model=model), plain_name(str(place[-1]))
+    if name in section.model_fields:
+        return [name]
+    parents = [step for step in place[:-1] if isinstance(step, str)]
+    homes = homes_of(name)
+    if not homes:
+        # What is inside this section comes first, and then its own keys.
+        homes = [".".join([*parents, path]) for path in _paths(name, section=section)]
+        if len(homes) not in _FEW and nearest_name(name, known=section.model_fields) is None:
+            homes = [name] if name in model.model_fields else _paths(name, section=model)
+    for home in homes:
+        *above, last = _names(home)
+        is_of_whole = _field_at((*above, last), model=model) is not None
+        if above == parents if is_of_whole else last in section.model_fields:
+            return [last]
+    return homes if len(homes) in _FEW else []
+
+
+def _names(path: str) -> list[str]:
+    return path.replace("[]", "").split(".")
+
+
+def _paths(key: str, *, section: type[Section]) -> list[str]:
+    """Return the paths of a key inside the sections of a section: `instance_groups[].labels`."""
+    paths = []
     for name, field in section.model_fields.items():
         if (inner := section_in(field.annotation)) is not None:
             kinds = (field.annotation, *arguments(field.annotation))
             place = f"{name}[]" if tuple in map(get_origin, kinds) else name
-            own = [place] if key in inner.model_fields else []
-            homes += own or [f"{place}.{home}" for home in _homes(key, section=inner)]
-    return homes
+            inside = [key] if key in inner.model_fields else _paths(key, section=inner)
+            paths += [f"{place}.{path}" for path in inside]
+    return paths
 
 
 def _section_at(place: tuple[str | int, ...], *, model: type[Section]) -> type[Section]:

@@ -135,8 +135,12 @@ def test_mistake_gives_one_line(path: str, value: object, message: str) -> None:
 @pytest.mark.parametrize(
     ("path", "value", "start"),
     [
-        ("slurm", {}, "slurm: 'slurm' is not a key here, but under cluster (keys: name"),
-        ("eks.node_groups", [], "eks.node_groups: 'node_groups' is not a key here (keys: clus"),
+        ("slurm", {}, "slurm: 'slurm' is not a key here; use cluster.slurm (How"),
+        (
+            "eks.node_groups",
+            [],
+            "eks.node_groups: 'node_groups' is not a key here; use node_groups (Node",
+        ),
         (
             "node_groups",
             [

@@ -74,8 +74,10 @@ def lines_of(path: Path, text: str) -> list[str]:
         pytest.param(
             "node_recovery: Automatic",
             "training_plan_arn: arn:aws:sagemaker:us-west-2:111122223333:training-plan/plan",
-            "13: cluster.training_plan_arn: 'training_plan_arn' is not a key here, but under "
-            f"instance_groups[] or restricted_instance_groups[] (keys: {CLUSTER_KEYS})",
+            "13: cluster.training_plan_arn: 'training_plan_arn' is not a key here; use "
+            "cluster.instance_groups[].training_plan_arn or "
+            "cluster.restricted_instance_groups[].training_plan_arn (Name or ARN of the SageMaker "
+            "training plan whose reserved instances to use)",
             id="key-of-another-section",
         ),
         pytest.param(

@@ -147,5 +147,5 @@ def test_a_key_of_a_section_below_is_said_to_be_there() -> None:
     class Cluster(Section):
         orchestrator: Orchestrator = Orchestrator()
 
-    with pytest.raises(ConfigError, match="not a key here, but under orchestrator"):
+    with pytest.raises(ConfigError, match="not a key here; use orchestrator"):
         Cluster(slurm=True)  # type: ignore[call-arg]
