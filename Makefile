@@ -91,9 +91,6 @@ validate: .venv/.installed layout ## Check a configuration and say what it deplo
 cost: .venv/.installed layout ## Show what a configuration costs, line by line: CONFIG=
 	@$(CLI)
 
-critical-path: .venv/.installed layout ## Show the longest chain of resources of a first deployment, with its minutes: CONFIG= EXPRESS=1
-	@$(CLI) $(call on,EXPRESS)
-
 prices: .venv/.installed layout ## Read HyperPod's prices in the configured region from AWS's public price list: CONFIG=
 	@python -m tools.read_prices --config '$(CONFIG)'
 

@@ -122,9 +122,6 @@ function basics() {
     unevenRows: told(all("tr").filter((row) =>
       row.cells.length !== row.closest("table").tHead.rows[0].cells.length)),
     scripts: all("script, iframe, object, link, [onload], [onerror], [onclick]").length,
-    marked: all("tr.chain").filter((row) => row.querySelector(".mark").checkVisibility())
-      .map((row) => row.querySelector(".name").innerText),
-    chain: all("section[aria-labelledby=chain] .name").map((name) => name.innerText),
     rows: all("tr").length,
     links: all("a, summary").length,
     text: document.body.innerText,

@@ -189,7 +189,6 @@ APART = {
     "bootstrap",
     "charts",
     "charts-check",
-    "critical-path",
     "diagram",
     "images",
     "init",

@@ -240,16 +240,8 @@ def test_everybody_can_read_its_page(
         "What is deployed",
         "Checks",
         "Outputs",
-        "Longest chain",
-        "Timeline",
+        "Stacks",
     ]
-    assert {"Stack ml-platform: CREATE_COMPLETE", "Stack ml-hyperpod: CREATE_COMPLETE"} < {
-        heading for _, heading in seen["headings"]
-    }
-    # From the first stack's change set to what is created after the nodes.
-    assert seen["chain"][0] == "change set"
-    assert seen["chain"][-2:] == ["Cluster", "DeletionCheck"]
-    assert seen["marked"] == seen["chain"]
     checks = len(rehearsed[2]["verify"])
     assert seen["text"].count(f"{checks} of {checks} checks hold.") == 2
     # Fifteen to forty rows fit on a page; the picture and the rest take two.

@@ -18,15 +18,7 @@ from hyperpod_cdk.facts.operator_addons import (
     SPACES,
     TRAINING_OPERATOR,
 )
-from hyperpod_cli.aws.assembly import Address
-from hyperpod_cli.inspect.critical_path import (
-    Graph,
-    longest_chain,
-    read_graph,
-    schedule,
-    start_of,
-)
-from hyperpod_cli.inspect.resource_types import STACK
+from hyperpod_cli.aws.assembly import CDK_METADATA, Address, reached, stacks_in
 from tests.conftest import Assemble, Configure
 from tests.support.configs import CONFIG_FOLDER, orchestrated_by
 from tests.support.template_view import TemplateView
@@ -84,7 +76,29 @@ BEFORE_NODE_GROUP = BEFORE_HELM | {
     "Custom::NodeGroupSize",
 }
 ON_EKS, WITH_SLURM = orchestrated_by("eks"), orchestrated_by("slurm")
-WITH_HYPERPOD = [path for path in ON_EKS if load_config(path).cluster.exists]
+
+
+class Graph:
+    """What the resources of an assembly refer to, and which stacks each stack follows."""
+
+    def __init__(self, assembly: Path) -> None:
+        stacks = stacks_in(assembly)
+        self.stacks = {stack.name: {*stack.needs} for stack in stacks}
+        self._resources = {
+            address: resource
+            for stack in stacks
+            for address, resource in stack.resources.items()
+            if resource.type != CDK_METADATA
+        }
+        self.types = {address: each.type for address, each in self._resources.items()}
+
+    def of_type(self, resource_type: str) -> list[Address]:
+        """Return the resources of a type."""
+        return [address for address, kind in self.types.items() if kind == resource_type]
+
+    def before(self, address: Address) -> AbstractSet[Address]:
+        """Return all that a resource needs, directly or not."""
+        return {*reached([address], lambda each: self._resources[each].needs)}
 
 
 def first_nodes(config: Config) -> str:
@@ -109,7 +123,7 @@ def config(request: pytest.FixtureRequest) -> Config:
 
 @pytest.fixture
 def graph(config: Config, assemble: Assemble) -> Graph:
-    return read_graph(assemble(config).directory)
+    return Graph(assemble(config).directory)
 
 
 def test_only_what_must_stands_before_each(config: Config, graph: Graph) -> None:
@@ -121,12 +135,12 @@ def test_only_what_must_stands_before_each(config: Config, graph: Graph) -> None
         each
         for each in graph.of_type("Custom::HelmRelease")
         # Node pools are made after the cluster, which brings their definitions.
-        if each.stack == stack and not graph.before(each, across_stacks=False) & {*clusters}
+        if each.stack == stack and not graph.before(each) & {*clusters}
     ]
 
     def before(addresses: Iterable[Address]) -> AbstractSet[str]:
-        found = {each for one in addresses for each in graph.before(one, across_stacks=False)}
-        return {graph.types[each] for each in found} - {STACK}
+        found = {each for one in addresses for each in graph.before(one)}
+        return {graph.types[each] for each in found}
 
     assert len(releases) >= 1
     assert before(graph.of_type("AWS::EKS::Cluster")) <= BEFORE_EKS
@@ -138,63 +152,10 @@ def test_only_what_must_stands_before_each(config: Config, graph: Graph) -> None
     assert len(node_groups) == len(config.node_groups)
     assert before(node_groups) <= BEFORE_NODE_GROUP | way_out
     # A stack waits for all of the stacks that it needs.
-    others = {each.stack for each in graph.needs[start_of(stack)]}
-    assert others == {f"{config.name}-platform"}
+    assert graph.stacks[stack] == {f"{config.name}-platform"}
 
 
-@pytest.mark.parametrize("path", WITH_HYPERPOD, ids=lambda path: path.stem)
-def test_the_longest_chain_is_that_of_the_nodes(path: Path, assemble: Assemble) -> None:
-    config = load_config(path)
-    graph = read_graph(assemble(config).directory)
-    chain = [graph.types[each] for each in longest_chain(schedule(graph))]
-    # Of an EKS cluster that exists, the provisioner may change the mode first.
-    is_made = bool(graph.of_type("AWS::EKS::Cluster"))
-    control_plane = ["AWS::EKS::Cluster"] if is_made else ["Custom::EksAuthenticationMode"]
-    seldom = BEFORE_EKS | HYPERPOD | (set() if is_made else PROVISIONER)
-    entry = "AWS::EKS::AccessEntry"
-    editors = [entry, "AWS::IAM::Policy", "Custom::HelmRelease", entry]
-    between = chain.index(STACK, 1)
-    # A driver's rights come before it, and Spaces or the inference operator after it.
-    drivers = config.operators.ebs_csi_driver or config.operators.s3_csi_driver
-    volumes = ["AWS::IAM::Policy"] if drivers else []
-    addons = config.operators.addons
-    one_after_another = [ADDON, ADDON] if any(each.needs for each in addons) else [ADDON]
-    # The collectors are told of Amazon's Grafana; the one in the cluster is beside them.
-    grafana = config.observability.grafana
-    shown = {None: [ADDON], "in_cluster": ["Custom::HelmRelease"]}.get(
-        None if grafana is None else grafana.kind, ["AWS::Grafana::Workspace", ADDON]
-    )
-
-    assert [kind for kind in chain[:between] if kind not in seldom] == [
-        STACK,
-        *control_plane,
-        *(editors if config.eks.editors else [ADDON]),
-    ]
-    assert [kind for kind in chain[between:] if kind not in BEFORE_EKS | HYPERPOD] == [
-        STACK,
-        "AWS::IAM::Policy",
-        "Custom::HelmRelease",
-        *(["Custom::HelmRelease"] if config.cluster.node_pools else []),
-        *(["AWS::SSM::Parameter"] if config.operators.inference_operator else []),
-        "Custom::DeletionCheck",
-        # Operators and collectors follow the nodes.
-        *([STACK, *volumes, *one_after_another] if addons else []),
-        *([STACK, ADDON, "Custom::TaskGovernance"] if config.governance is not None else []),
-        *(
-            [STACK, "AWS::APS::Workspace", "AWS::IAM::Policy", *shown]
-            if config.observability.prometheus is not None
-            else []
-        ),
-    ]
-    after_cluster = chain[next(i for i, kind in enumerate(chain) if kind in HYPERPOD) + 1]
-    assert after_cluster in (
-        {"Custom::HelmRelease"}
-        if config.cluster.node_pools
-        else {"AWS::SSM::Parameter", "Custom::DeletionCheck"}
-    )
-
-
-def test_nodes_are_there_as_early_with_all_that_observes_them(
+def test_nodes_wait_for_nothing_that_observes_them(
     configure: Configure, assemble: Assemble
 ) -> None:
     everything: dict[str, Any] = {
@@ -205,12 +166,12 @@ def test_nodes_are_there_as_early_with_all_that_observes_them(
         "budget": {"monthly_usd": 100000},
     }
 
-    def seconds(observability: dict[str, Any]) -> list[float]:
-        graph = read_graph(assemble(configure({"observability": observability})).directory)
-        found = schedule(graph)
-        return [found[each].ready for kind in HYPERPOD for each in graph.of_type(kind)]
+    def needed(observability: dict[str, Any]) -> AbstractSet[Address]:
+        graph = Graph(assemble(configure({"observability": observability})).directory)
+        (cluster,) = graph.of_type(CLUSTER)
+        return graph.before(cluster) | {Address(each, "") for each in graph.stacks[cluster.stack]}
 
-    assert seconds(everything) == seconds({})
+    assert needed(everything) == needed({})
 
 
 @pytest.mark.parametrize("path", WITH_SLURM, ids=lambda path: path.stem)
@@ -218,18 +179,12 @@ def test_slurm_waits_for_what_its_nodes_mount_and_for_no_control_plane(
     path: Path, assemble: Assemble
 ) -> None:
     config = load_config(path)
-    graph = read_graph(assemble(config).directory)
+    graph = Graph(assemble(config).directory)
     (cluster,) = graph.of_type(CLUSTER)
-    chain = [each.stack for each in longest_chain(schedule(graph))]
 
-    assert {each.stack for each in graph.needs[start_of(cluster.stack)]} == {
-        f"{config.name}-platform",
-        f"{config.name}-storage",
-    }
+    assert graph.stacks[cluster.stack] == {f"{config.name}-platform", f"{config.name}-storage"}
+    assert graph.stacks[f"{config.name}-storage"] == {f"{config.name}-platform"}
     assert {kind for kind in graph.types.values() if "EKS" in kind or "Helm" in kind} == set()
-    assert list(dict.fromkeys(chain)) == [
-        f"{config.name}-{kind}" for kind in ("platform", "storage", "hyperpod")
-    ]
 
 
 @pytest.mark.parametrize("addon", ["vpc-cni", "kube-proxy", "eks-pod-identity-agent"])

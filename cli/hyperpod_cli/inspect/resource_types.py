@@ -33,8 +33,6 @@ class ResourceType:
         seconds: How long a resource takes from the first call until it is ready: in
             CloudFormation's standard mode, in a quiet region, without deep health checks.
         source: Where the number is from; None if it is assumed.
-        waits_for: Types of what it needs that must be ready before AWS takes the call. In express
-            mode, CloudFormation does not wait for them, but repeats the call until they are.
         name_in_arn: The variable that is its name in the ARNs of the Service Authorization
             Reference; None if the ARN has an identifier that the service draws.
         added_to: The type whose name its `ClusterName` is.
@@ -49,7 +47,6 @@ class ResourceType:
 
     seconds: int = 10
     source: str | None = None
-    waits_for: tuple[str, ...] = ()
     name_in_arn: str | None = None
     added_to: str | None = None
     part_of: str | None = None
@@ -118,11 +115,10 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "AWS::EKS::AccessEntry": ResourceType(
         seconds=5,
         source="https://github.com/DevopsArtFactory/terraform-provisioning/pull/47",
-        waits_for=(_EKS,),
         added_to=_EKS,
         is_drawn=False,
     ),
-    "AWS::EKS::Addon": ResourceType(seconds=35, waits_for=(_EKS,), added_to=_EKS, part_of=_EKS),
+    "AWS::EKS::Addon": ResourceType(seconds=35, added_to=_EKS, part_of=_EKS),
     _EKS: ResourceType(
         seconds=606,
         source=_EKS_ADDONS,
@@ -133,22 +129,18 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     # Free: its nodes are charges of their own.
     _NODE_GROUP: ResourceType(
         seconds=150,
-        waits_for=(_EKS,),
         name_in_arn="NodegroupName",
         added_to=_EKS,
         part_of=_EKS,
         holds_data=True,
     ),
     # In the card of the add-on that waits for it.
-    "AWS::EKS::PodIdentityAssociation": ResourceType(
-        seconds=5, waits_for=(_EKS,), part_of="AWS::IAM::Role"
-    ),
+    "AWS::EKS::PodIdentityAssociation": ResourceType(seconds=5, part_of="AWS::IAM::Role"),
     "AWS::Events::Rule": ResourceType(name_in_arn="RuleName", part_of="AWS::Lambda::Function"),
     # Free: the files are billed in S3 and FSx.
     "AWS::FSx::DataRepositoryAssociation": ResourceType(
         seconds=600,
         source="https://github.com/aws-samples/amazon-eks-machine-learning-with-terraform-and-kubeflow/issues/112",
-        waits_for=(_FSX,),
         part_of=_FSX,
     ),
     _FSX: ResourceType(
@@ -193,9 +185,7 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     ),
     "AWS::S3::BucketPolicy": ResourceType(part_of="AWS::S3::Bucket"),
     # Free: its nodes are charges of their own.
-    "AWS::SageMaker::Cluster": ResourceType(
-        seconds=1200, source=_HYPERPOD, waits_for=(_EKS,), holds_data=True
-    ),
+    "AWS::SageMaker::Cluster": ResourceType(seconds=1200, source=_HYPERPOD, holds_data=True),
     "AWS::SNS::Subscription": ResourceType(part_of=_TOPIC),
     # Assumed to be within the free tier: a message a fault.
     _TOPIC: ResourceType(name_in_arn="TopicName"),
@@ -211,16 +201,14 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "Custom::DeletionCheck": ResourceType(),
     # EKS says UPDATING for minutes; assumed.
     "Custom::EksAuthenticationMode": ResourceType(seconds=180),
-    "Custom::FileSystemAvailability": ResourceType(waits_for=(_FSX,)),
-    "Custom::HelmRelease": ResourceType(seconds=60, waits_for=(_EKS,)),
-    "Custom::HyperPodCluster": ResourceType(
-        seconds=1200, source=_HYPERPOD, waits_for=(_EKS,), holds_data=True
-    ),
+    "Custom::FileSystemAvailability": ResourceType(),
+    "Custom::HelmRelease": ResourceType(seconds=60),
+    "Custom::HyperPodCluster": ResourceType(seconds=1200, source=_HYPERPOD, holds_data=True),
     "Custom::LifecycleScripts": ResourceType(seconds=30),
-    "Custom::NodeGroupSize": ResourceType(waits_for=(_EKS,), is_drawn=False),
-    "Custom::TaskGovernance": ResourceType(seconds=60, waits_for=(_EKS,)),
+    "Custom::NodeGroupSize": ResourceType(is_drawn=False),
+    "Custom::TaskGovernance": ResourceType(seconds=60),
 }
-"""By type. What reads the table follows: the longest chain, the deployer's policy, the picture,
+"""By type. What reads the table follows: the deployer's policy, the picture,
 and the tests of costs and of replacements."""
 
 

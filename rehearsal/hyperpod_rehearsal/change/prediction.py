@@ -134,8 +134,8 @@ class Prediction:
         yield ""
         if self.minutes is not None:
             yield (
-                f"It takes CloudFormation {self.minutes} minutes at the most, by the model of "
-                "critical-path: an update counts as a creation."
+                f"It takes CloudFormation {self.minutes} minutes at the most, if an update takes "
+                "as long as a creation."
             )
         yield self.cost or "A month costs as much as before."
         if self.rollback is not None:

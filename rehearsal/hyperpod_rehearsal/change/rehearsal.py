@@ -25,13 +25,13 @@ from hyperpod_cli.deliver.deploy.bill import month_change
 from hyperpod_cli.deliver.deploy.node_group_changes import refused_changes
 from hyperpod_cli.inspect.archive.archive import Archive
 from hyperpod_cli.inspect.archive.deployment import unsettled
-from hyperpod_cli.inspect.critical_path import read_graph, schedule, start_of
 from hyperpod_cli.inspect.permissions.policies import policies_of
 from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.aws.settings import FailingStep
 from hyperpod_rehearsal.cdk_cli import CdkCliProcess
 from hyperpod_rehearsal.change.assembly import ArchivedVersion, copied, hide_in, named_in
+from hyperpod_rehearsal.change.duration import minutes
 from hyperpod_rehearsal.change.nodes import ending, managed, set_counts, settled
 from hyperpod_rehearsal.change.outcome import ResourceChange, Snapshot, changes, snapshot, steps
 from hyperpod_rehearsal.change.permissions import MissingPermission, missing
@@ -41,7 +41,6 @@ from hyperpod_rehearsal.progress import Progress
 from hyperpod_rehearsal.stage import Stage
 from hyperpod_rehearsal.stand_in_chart import STAND_IN, ChartChoice, choose_chart
 
-_MINUTE = 60
 # What CloudFormation says of a rule of a template that does not hold.
 _RULE = re.compile(r"rule \S+ failed: (.+)")
 
@@ -162,7 +161,8 @@ class ChangeRehearsal:
             prediction.staying = sorted(self.archive.templates.keys() - {*stage.stacks})
             prediction.nodes = ending(attempt.nodes, attempt.nodes_after, archive=self.archive)
             if attempt.changes:
-                prediction.minutes = _minutes(stage.assembly, attempt.changes)
+                changed = [Address(each.stack, each.logical_id) for each in attempt.changes]
+                prediction.minutes = minutes(stage.assembly, changed)
             prediction.cost = "\n".join(
                 month_change(
                     [self.archive.templates.get(name, {}) for name in stage.stacks],
@@ -329,12 +329,3 @@ def reason(error: str) -> str:
     """Return why a deployment failed, without the rest of what the CDK CLI printed."""
     rules = dict.fromkeys(_RULE.findall(error))
     return "\n".join(each.strip() for each in rules) or error
-
-
-def _minutes(assembly: Path, found: Sequence[ResourceChange]) -> int:
-    """Return how many minutes the changes take by the model of `critical-path`, rounded up."""
-    graph = read_graph(assembly)
-    changed = {Address(each.stack, each.logical_id) for each in found}
-    changed |= {start_of(each.stack) for each in changed}
-    ends = (span.done for span in schedule(graph, changed=changed).values())
-    return -int(-max(ends, default=0) // _MINUTE)

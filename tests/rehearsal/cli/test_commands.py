@@ -655,7 +655,6 @@ def test_the_page_names_what_the_commands_call(on_call: Operator) -> None:
     run(on_call, "list")
     run(on_call, "env")
     run(on_call, "cluster-config")
-    run(on_call, "calendar")
     run(on_call, "idle")
     assert "is not in quarantine" in run(on_call, "release", "i-0", "--yes", code=2)
     # In IAM's spelling: the service's prefix is that of its endpoint for all of these.
@@ -664,9 +663,8 @@ def test_the_page_names_what_the_commands_call(on_call: Operator) -> None:
         "each command of the page is run by a test of a module above"
     )
     unknown_cluster = {"sagemaker:ListClusters", "sagemaker:ListTags"}
-    # There is no EKS node group, and no group draws on a training plan.
+    # There is no EKS node group.
     CALLS["status"].add("eks:DescribeNodegroup")
-    CALLS["calendar"].add("sagemaker:DescribeTrainingPlan")
     for command, called in CALLS.items():
         needed = called - (unknown_cluster if command != "list" else set())
         assert needed == documented[command], f"docs/operating.md, Permissions: {command}"

@@ -1,4 +1,4 @@
-"""Commands that read templates: `critical-path`, `deployer-policy` and `diagram`."""
+"""Commands that read templates: `deployer-policy` and `diagram`."""
 
 from pathlib import Path
 from typing import Annotated, Literal
@@ -6,25 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from hyperpod_cli.commands import command
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, Express, Templates
-
-
-@command()
-def critical_path(
-    *, config: ConfigFile = DEFAULT_CONFIG, templates: Templates = None, express: Express = False
-) -> None:
-    """Show the longest chain of resources of a first deployment, with its minutes."""
-    from hyperpod_cli.aws.cdk_cli import synthesized
-    from hyperpod_cli.inspect.critical_path import lines, read_graph
-    from hyperpod_cli.terminal.errors import OpsError
-
-    with synthesized(config, templates=templates) as folder:
-        try:
-            graph = read_graph(folder)
-        except OSError as error:
-            raise OpsError(f"error: {error}; run `make synth` first") from None
-    for line in lines(graph, name=str(config), express=express):
-        typer.echo(line)
+from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, Templates
 
 
 @command(calls=["sts:GetCallerIdentity"])

@@ -1,4 +1,4 @@
-"""Commands that look at clusters: `calendar`, `events`, `idle`, `list`, `logs` and `status`."""
+"""Commands that look at clusters: `events`, `idle`, `list`, `logs` and `status`."""
 
 from datetime import UTC, datetime
 from functools import partial
@@ -21,14 +21,6 @@ from hyperpod_cli.terminal.options import (
 
 if TYPE_CHECKING:  # it imports boto3, which takes long
     from hyperpod_cli.operate.clusters import Chosen
-
-
-@command(calls=["sagemaker:DescribeCluster", "sagemaker:DescribeTrainingPlan"])
-def calendar(*, chosen: "Chosen", as_json: AsJson = False) -> None:
-    """Show when training plans begin and end, and what becomes of the nodes."""
-    from hyperpod_cli.operate.plan_calendar import run
-
-    run(chosen, as_json=as_json)
 
 
 @command(

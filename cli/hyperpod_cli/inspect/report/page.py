@@ -6,7 +6,7 @@ import base64
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -19,12 +19,10 @@ from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import is_repeated
 from hyperpod_cli.inspect.cost import UNITS, summary, what
-from hyperpod_cli.inspect.critical_path import read_graph
 from hyperpod_cli.inspect.diagram.picture import picture, pictured
-from hyperpod_cli.inspect.report.timeline import timeline
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import summary as summary_of_checks
-from hyperpod_cli.stack_progress.progress import duration
+from hyperpod_cli.stack_progress.progress import StackProgress, duration, progress_of
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
 from hyperpod_cli.terminal.console import rounded
 from hyperpod_shared.redaction import redacted
@@ -41,6 +39,12 @@ class Attempt:
     assembly: Path
     events: Mapping[str, Sequence[StackEvent]]
     messages: Sequence[str] = ()
+
+    @property
+    def stacks(self) -> Mapping[str, StackProgress]:
+        """What became of each stack on which CloudFormation worked."""
+        found = {name: progress_of(events) for name, events in self.events.items()}
+        return {name: stack for name, stack in found.items() if stack.status}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,10 +93,7 @@ def page(content: Content) -> str:
         .render(
             content=content,
             drawn=_drawn(content.assembly),
-            attempts=[
-                (attempt, timeline(attempt.events, graph=read_graph(attempt.assembly)))
-                for attempt in content.attempts
-            ],
+            attempts=content.attempts,
             failures=[attempt for attempt in content.attempts if attempt.messages],
             outputs={stack: _shown(values) for stack, values in content.outputs.items()},
             checks=sorted(content.checks, key=lambda each: (each.ok, not each.is_known)),
@@ -116,7 +117,6 @@ def _environment() -> Environment:
         "blocks": _blocks,
         "breakable": _breakable,
         "cost_summary": summary,
-        "percent": lambda seconds, of: f"{100 * seconds / of if of else 0:.2f}%",
         "price_unit": UNITS.__getitem__,
         "rounded": rounded,
         "took": _took,
@@ -169,5 +169,6 @@ def _with_code(words: str) -> Markup:
     return Markup(_CODE.sub(r"<code>\1</code>", escaped))  # noqa: S704 - escaped
 
 
-def _took(seconds: float) -> str:
+def _took(time: timedelta) -> str:
+    seconds = time.total_seconds()
     return f"{seconds:.1f} s" if seconds < _SHORT_SECONDS else duration(seconds)
