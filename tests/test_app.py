@@ -87,7 +87,7 @@ def test_without_a_set_up_it_names_the_command() -> None:
         text=True,
         check=False,
     )
-    said = f"hyperpod_cdk: is not installed for {sys.executable}; run `make setup`\n"
+    said = f"hyperpod_stacks: is not installed for {sys.executable}; run `make setup`\n"
     assert (done.returncode, done.stderr) == (2, said)
 
 

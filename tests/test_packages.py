@@ -33,7 +33,6 @@ TREES = [
     ("lambda", "provisioner"),
     ("lambda", "notifier"),
     ("cli", "hyperpod_cli"),
-    (".", "app"),
     ("aws_reference", "aws_reference"),
     (".", "tools"),
     ("emulator", "hyperpod_emulator"),
@@ -143,9 +142,7 @@ def test_trees_are_acyclic() -> None:
     assert graph["hyperpod_cdk"] == graph["provisioner"] == {"hyperpod_shared"}
     assert graph["notifier"] == {"hyperpod_shared"}
     assert graph["hyperpod_emulator"] <= {"aws_reference"}
-    assert {"app", "hyperpod_emulator", "hyperpod_cli", "aws_reference"} <= graph[
-        "hyperpod_rehearsal"
-    ]
+    assert {"hyperpod_stacks", "hyperpod_emulator", "hyperpod_cli"} <= graph["hyperpod_rehearsal"]
 
 
 def test_only_the_check_before_a_deletion_imports_the_function() -> None:
@@ -335,14 +332,14 @@ def test_an_app_of_twelve_lines_deploys_everything(
     subprocess.run([python, "-c", code], cwd=outside, env=given, check=True)
 
 
-def test_it_carries_the_library_with_its_assets_and_the_operators_commands_only(
+def test_it_carries_the_packages_and_what_they_read(
     wheel: Path,
 ) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
 
     tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
-    assert tops == {"hyperpod_cdk", "hyperpod_cli", "hyperpod_shared", "hyperpod_stacks"}
+    assert tops == {f"hyperpod_{name}" for name in ("cdk", "cli", "rehearsal", "shared", "stacks")}
     assert "hyperpod_cdk/py.typed" in names
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
 
@@ -363,7 +360,6 @@ def test_the_commands_take_clients_that_work_and_share_an_environment_with_hyp(
 ) -> None:
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
     ranges = {
-        required.name: required.specifier
-        for required in map(Requirement, project["optional-dependencies"]["ops"])
+        required.name: required.specifier for required in map(Requirement, project["dependencies"])
     }
     assert (version in ranges[package]) is admitted

@@ -4,12 +4,12 @@ import errno
 import functools
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from hyperpod_cdk.synthesis.node import use_own_node
 from hyperpod_cli.commands import WINGS, Function, commands
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 from hyperpod_cli.terminal.output import drop, protect
@@ -19,8 +19,8 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 _OPS = "hyperpod-ops"
 # Commands of other wings that `hyperpod-ops` has, too.
 _ALSO_OPS = ("diagram", "preflight", "verify")
-# What is in the project and not in the package: `app.py` is next to them.
-_OF_PROJECT = ("app", "aws_reference", "stacks")
+# What the extra `rehearsal` brings, as far as a rehearsal misses it first.
+_OF_EXTRA = ("aiohttp", "hyperpod_emulator")
 
 
 class _Wings(TyperGroup):
@@ -47,12 +47,10 @@ class _Wings(TyperGroup):
 def main(name: str = "hyperpod-cdk") -> None:
     """Run `hyperpod-cdk`, or `hyperpod-ops`, what operators use; exit with 2 for a refusal."""
     protect()
+    use_own_node()
     debug = _DEBUG in sys.argv
     # Also after the command: people add it when something has gone wrong.
     sys.argv[:] = [argument for argument in sys.argv if argument != _DEBUG]
-    # As `python -m` does; what a project has of its own hides no package.
-    if Path("app.py").is_file() and str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
     try:
         try:
             app(name=name, debug=debug)()
@@ -145,8 +143,10 @@ def one_line_errors(command: Function) -> Function:
             from hyperpod_cli.terminal.explained import explained  # noqa: PLC0415
 
             lines = explained(error)
-            if isinstance(error, ModuleNotFoundError) and error.name in _OF_PROJECT:
-                lines = ("app.py: is not in this folder; run it in the folder of the project",)
+            if isinstance(error, ModuleNotFoundError) and error.name in _OF_EXTRA:
+                lines = (
+                    f"{error.name}: is not installed; run pip install 'hyperpod-cdk[rehearsal]'",
+                )
             if lines is None:
                 raise
             typer.echo("\n".join(lines), err=True)

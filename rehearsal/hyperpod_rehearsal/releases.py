@@ -18,10 +18,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from app import main as synthesize
 from hyperpod_cli.terminal.errors import REFUSED, OpsError
 from hyperpod_rehearsal import REPOSITORY
 from hyperpod_rehearsal.stand_in_chart import STAND_IN
+from hyperpod_stacks.app import main as synthesize
 
 RELEASES = REPOSITORY / "releases"
 _CONFIG = REPOSITORY / "config" / "default.yaml"

@@ -7,7 +7,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from app import main
+from hyperpod_stacks.app import main
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()

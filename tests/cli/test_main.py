@@ -136,9 +136,10 @@ def test_what_fails_and_what_is_refused_differ(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == "one\ntwo\n"
 
 
-def test_the_project_is_named_where_it_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run_only(failing(ModuleNotFoundError("No module named 'stacks'", name="stacks"))) == 2
-    assert capsys.readouterr().err.startswith("app.py: is not in this folder; run it in the folder")
+def test_what_brings_a_rehearsal_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "hyperpod_emulator"
+    assert run_only(failing(ModuleNotFoundError(f"No module named '{name}'", name=name))) == 2
+    assert "pip install 'hyperpod-cdk[rehearsal]'" in capsys.readouterr().err
 
 
 _FOLDER = REPOSITORY / "cli" / "hyperpod_cli" / "commands"

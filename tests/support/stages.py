@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from app import main
 from hyperpod_cdk import load_config
 from hyperpod_rehearsal.cdk_cli import CdkCliProcess
 from hyperpod_rehearsal.environment import (
@@ -21,6 +20,7 @@ from hyperpod_rehearsal.progress import Progress
 from hyperpod_rehearsal.stage import Stage
 from hyperpod_rehearsal.stand_in_chart import choose_chart
 from hyperpod_rehearsal.verification import left_behind
+from hyperpod_stacks.app import main
 from tests.support.answers import checked
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.needed_statements import unneeded

@@ -6,7 +6,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from app import main
+from hyperpod_stacks.app import main
 from tools.generate import REPOSITORY
 
 DEFAULT = REPOSITORY / "config" / "default.yaml"

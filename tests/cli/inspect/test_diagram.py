@@ -116,7 +116,7 @@ def test_without_a_folder_it_synthesizes(
     ("options", "told"),
     [
         (["--templates", "nowhere"], "--templates: [Errno 2] No such file or directory: 'nowhere"),
-        ([], "app.py: is not in this folder"),
+        (["--config", "nowhere.yaml"], "nowhere.yaml: cannot be read"),
         (["--output", "m.jpg"], "--output: 'm.jpg' must end with .svg, .png, .mmd, .mermaid; or"),
     ],
 )

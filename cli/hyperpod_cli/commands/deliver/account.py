@@ -49,7 +49,7 @@ def bootstrap(
 def init(
     *,
     config: Annotated[
-        Path | None, typer.Option(help="The file to write. Default: config/<name>.yaml.")
+        Path | None, typer.Option(help="The file to write. Default: <name>.yaml.")
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the deployment.")] = None,
     region: Annotated[str | None, typer.Option(help="AWS region.")] = None,

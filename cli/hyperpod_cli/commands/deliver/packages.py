@@ -97,7 +97,6 @@ def templates(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
 
     They have parameters.
     """
-    import json
     from importlib.metadata import version
     from pathlib import Path
 
@@ -110,6 +109,7 @@ def templates(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
     from hyperpod_cli.deliver.templates.package import template_findings, write_package
     from hyperpod_cli.deliver.templates.parameters import PLACEHOLDER
     from hyperpod_cli.terminal.errors import OpsError
+    from hyperpod_stacks.app import feature_flags
     from hyperpod_stacks.packaged_chart import OFFICIAL_CHART, packaged_chart
 
     loaded = load_config(config)
@@ -122,9 +122,8 @@ def templates(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
     chart = placeholder_chart() if path is None else read_hyperpod_chart(path)
     check_chart(loaded, path=config, chart=chart)
     typer.echo(f"Synthesizing {config}; the CDK calls it {PLACEHOLDER} meanwhile")
-    context = json.loads(Path("cdk.json").read_text(encoding="utf-8"))["context"]
     try:
-        write_package(loaded, chart=chart, target=target, context=context)
+        write_package(loaded, chart=chart, target=target, context=feature_flags())
     except TooLargeError as error:
         raise OpsError(str(error)) from None
     for path in sorted(target.rglob("*")):

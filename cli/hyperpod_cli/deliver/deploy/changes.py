@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hyperpod_cdk.synthesis.node import node_folder
 from hyperpod_cli.aws.assembly import Stack, construct_paths
+from hyperpod_cli.aws.cdk_package import node_modules
 from hyperpod_cli.aws.stacks import Deployed
 
 _PROGRAM = Path(__file__).with_name("differences.cjs")
@@ -58,7 +60,7 @@ def differences(
         for stack in wanted
     ]
     done = subprocess.run(  # noqa: S603 - our own program
-        ["node", str(_PROGRAM)],  # noqa: S607 - of the project's environment
+        [node_folder() / "node", _PROGRAM, (node_modules() / "aws-cdk" / "lib").absolute()],
         input=json.dumps(asked),
         capture_output=True,
         text=True,

@@ -1,6 +1,7 @@
 // What a deployment changes in each stack, as the CDK CLI's own `diff` finds it. Reads a JSON list of
-// {name, deployed, wanted}, templates both, and writes a list of counts and of the IAM changes.
-const { DiffFormatter } = require("../../../../node_modules/aws-cdk/lib");
+// {name, deployed, wanted}, templates both, and writes a list of counts and of the IAM changes. Its
+// argument is the CLI's library.
+const { DiffFormatter } = require(process.argv[2]);
 
 // The kinds are those of `Difference` in changes.py.
 const KINDS = {

@@ -82,4 +82,5 @@ def _asked(question: Question, *, answers: Answers, path: Path) -> Answers:
 
 
 def _path(name: str) -> Path:
-    return Path("config") / f"{name}.yaml"
+    folder = Path("config")
+    return (folder if folder.is_dir() else Path()) / f"{name}.yaml"

@@ -19,10 +19,11 @@ from hyperpod_cdk.facts.instance_types import (
 )
 from hyperpod_cdk.helm.components import device_plugins
 from hyperpod_cdk.schema.section import EKS, SLURM
+from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.deliver.yaml_text import YamlText, scalar
 from hyperpod_shared.clusters import COMPUTE
 
-DEFAULT = Path(__file__).parents[4] / "config" / "default.yaml"
+DEFAULT = asset_directory("config") / "default.yaml"
 _SCHEMA = DEFAULT.with_name("schema.json")
 _TEMPLATES = {EKS: DEFAULT, SLURM: DEFAULT.with_name("slurm.yaml")}
 _GROUPS = ("cluster", "instance_groups")

@@ -76,7 +76,6 @@ def deployed(stack: Stack, *, session: boto3.Session) -> Deployed | None:
     return None if found is None or found.status == _EMPTY else found
 
 
-_CDK = Path("node_modules", ".bin", "cdk")
 # With a change set it would take the role that deploys.
 _OPTIONS = ("--exclusively", "--method", "template", "--no-color", "--no-notices")
 
@@ -107,7 +106,7 @@ def cdk_diff(
     paths = [f"{environment}/{stack}" for stack in (*created, *changed)]
     if not paths:
         return Diff()
-    command: list[str | Path] = [_CDK, "diff", "--app", assembly, *paths, *_OPTIONS]
+    command: list[str | Path] = ["cdk", "diff", "--app", assembly, *paths, *_OPTIONS]
     code, text = _run(command)
     if code != 0:
         raise DiffError(text)
