@@ -18,7 +18,7 @@ from hyperpod_cdk.config.places import location_findings, network_findings, unna
 from hyperpod_cdk.config.slurm_scripts import slurm_scripts
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON, EksConfig
 from hyperpod_cdk.encryption.section import EncryptionConfig
-from hyperpod_cdk.facts.service_limits import LOG_RETENTION_DAYS
+from hyperpod_cdk.facts.service_limits import LogRetentionDays
 from hyperpod_cdk.governance.section import GovernanceConfig
 from hyperpod_cdk.helm.components import ComponentsConfig
 from hyperpod_cdk.helm.images import image_of_chart, mirrored
@@ -40,7 +40,6 @@ from hyperpod_cdk.observability.section import (
 from hyperpod_cdk.operators.section import OperatorsConfig
 from hyperpod_cdk.schema.arns import DeploymentName, Region
 from hyperpod_cdk.schema.errors import refuse
-from hyperpod_cdk.schema.limits import OneOf
 from hyperpod_cdk.schema.section import (
     EKS,
     SLURM,
@@ -108,9 +107,7 @@ class Config(Section):
     """Whether CloudFormation refuses to delete the platform stack until this is false again. The
     storage stack is protected by itself. Default: false."""
 
-    log_retention_days: Annotated[
-        int | None, OneOf(values=LOG_RETENTION_DAYS, noun="a retention of CloudWatch Logs")
-    ] = None
+    log_retention_days: LogRetentionDays | None = None
     """How many days CloudWatch keeps the logs of the control plane, the VPC and the provisioner,
     and the logs of containers and nodes of observability.cloudwatch, and S3 keeps the access logs
     of the lifecycle bucket. Default: 30 for the VPC, containers and nodes, 90 for the others."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from ipaddress import IPv4Network, collapse_addresses
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -17,7 +17,7 @@ from hyperpod_cdk.schema.arns import (
 )
 from hyperpod_cdk.schema.cidrs import Cidr, is_private
 from hyperpod_cdk.schema.errors import Finding, error, refuse
-from hyperpod_cdk.schema.limits import Matching, OneOf, is_token, listed_twice
+from hyperpod_cdk.schema.limits import Message, is_token, listed_twice
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
 # Kubernetes keeps the prefix for itself, and begins with these three.
@@ -25,14 +25,13 @@ from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 _PREFIX = "kube-"
 _SYSTEM = ("kube-system", "kube-node-lease", "kube-public")
 
+# https://docs.aws.amazon.com/eks/latest/userguide/access-policies.html
 EditorsNamespace = Annotated[
     str,
-    Matching(
-        # https://docs.aws.amazon.com/eks/latest/userguide/access-policies.html
-        pattern=r"[a-z0-9*]([a-z0-9*-]*[a-z0-9*])?",
-        longest=63,
-        rule="must be a namespace, or a pattern of them such as dev-*, of lower-case letters, "
-        "digits, inner hyphens and *",
+    Field(pattern=r"^[a-z0-9*]([a-z0-9*-]*[a-z0-9*])?$", max_length=63),
+    Message(
+        "must be a namespace, or a pattern of them such as dev-*, of lower-case letters, "
+        "digits, inner hyphens and *"
     ),
 ]
 
@@ -140,12 +139,13 @@ def existing_cluster_findings(eks: Mapping[str, Any]) -> Iterator[Finding]:
 
 # EKS offers newer ones earlier; HyperPod lists those it supports.
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
-HYPERPOD_KUBERNETES_VERSIONS = ("1.30", "1.31", "1.32", "1.33", "1.34", "1.35")
-ENDPOINT_ACCESS = ("public_and_private", "private", "public")
+KubernetesVersion = Literal["1.30", "1.31", "1.32", "1.33", "1.34", "1.35"]
+HYPERPOD_KUBERNETES_VERSIONS: tuple[str, ...] = get_args(KubernetesVersion)
 ANYWHERE = "0.0.0.0/0"
 DAEMON_SET_ADDONS = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent")
 """Add-ons whose pods are DaemonSets, healthy with no node."""
 DNS_ADDON, FSX_ADDON = "coredns", "aws-fsx-csi-driver"
+Addon = Literal["vpc-cni", "kube-proxy", "eks-pod-identity-agent", "coredns", "aws-fsx-csi-driver"]
 
 # Quota "Public endpoint access CIDR ranges per cluster".
 # https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html
@@ -157,10 +157,10 @@ class EksConfig(Section):
 
     cluster_name: Annotated[
         str | None,
-        Matching(
-            pattern=EKS_NAME,
-            rule="must be 1 to 100 letters, digits, hyphens and underscores, the first one a "
-            "letter or digit",
+        Field(pattern=rf"^{EKS_NAME}$"),
+        Message(
+            "must be 1 to 100 letters, digits, hyphens and underscores, the first one a "
+            "letter or digit"
         ),
         Field(examples=["another"]),
         Task("name what is made"),
@@ -180,12 +180,7 @@ class EksConfig(Section):
     API_AND_CONFIG_MAP, which HyperPod needs; EKS never changes it back. Default: false."""
 
     addons: Annotated[
-        Listed[
-            Annotated[
-                str,
-                OneOf(values=(*DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON), noun="an add-on for it"),
-            ]
-        ],
+        Listed[Addon],
         Field(examples=[["eks-pod-identity-agent"]]),
         Task("deploy to an EKS cluster that exists"),
     ] = ()
@@ -200,8 +195,7 @@ class EksConfig(Section):
     deployment makes it."""
 
     version: Annotated[
-        str,
-        OneOf(values=HYPERPOD_KUBERNETES_VERSIONS, noun="a Kubernetes version HyperPod supports"),
+        KubernetesVersion,
         Field(examples=["1.35", "1.33"]),
         Task("upgrade Kubernetes"),
     ] = "1.34"
@@ -209,8 +203,7 @@ class EksConfig(Section):
     and Helm support, cause a warning."""
 
     endpoint_access: Annotated[
-        str,
-        OneOf(values=ENDPOINT_ACCESS, noun="a way to reach the API server"),
+        Literal["public_and_private", "private", "public"],
         Task("keep the network off the internet"),
         Task("limit who reaches the Kubernetes API"),
     ] = "public_and_private"

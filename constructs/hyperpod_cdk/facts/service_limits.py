@@ -8,16 +8,17 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Literal
 
 from pydantic_core import SchemaValidator, core_schema
 
 from hyperpod_cdk.facts import data_of
 
 # https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
-LOG_RETENTION_DAYS = (
+LogRetentionDays = Literal[
     1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922,
     3288, 3653,
-)  # fmt: skip
+]  # fmt: skip
 """Days for which CloudWatch Logs keeps a log group; botocore's model has any number."""
 
 

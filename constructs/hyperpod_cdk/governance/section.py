@@ -1,21 +1,13 @@
 """The `governance` section: the quotas of teams, and which of their jobs go first."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
 from hyperpod_cdk.hyperpod.group_types import InstanceType
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.schema.limits import (
-    DNS_LABEL,
-    ApiLimits,
-    Between,
-    ListLimits,
-    Matching,
-    OneOf,
-    listed_twice,
-)
+from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, ListLimits, Message, listed_twice
 from hyperpod_cdk.schema.section import Api, Listed, Section, Task, members
 
 _TASK = Task("share the cluster among teams")
@@ -26,19 +18,14 @@ _MOST_BORROWED = 500
 _BORROWED = 50
 """HyperPod's default, which is sent: an update that leaves it out keeps the former one."""
 LEND_AND_BORROW: Final = "LendAndBorrow"
-SHARING: Final = ("DontLend", "Lend", LEND_AND_BORROW)
-"""How a team shares idle compute, in the API's terms."""
 
-Amount = Annotated[int, Between(1, _MOST_AMOUNT)]
+Amount = Annotated[int, Field(ge=1, le=_MOST_AMOUNT)]
 # The API's pattern repeats a repetition: it lets longer names pass, which Kubernetes refuses, and
 # takes hours to refuse one.
 _Name = Annotated[
     str,
-    Matching(
-        pattern=DNS_LABEL,
-        rule="must be lower-case letters, digits and inner hyphens, at most 40",
-        longest=40,
-    ),
+    Field(pattern=rf"^{DNS_LABEL}$", max_length=40),
+    Message("must be lower-case letters, digits and inner hyphens, at most 40"),
 ]
 Weight = Annotated[int, ApiLimits(shape_name="sagemaker.FairShareWeight", noun="a weight")]
 
@@ -115,12 +102,12 @@ class TeamConfig(Section):
     """Its share of idle compute, relative to the weights of the other teams, 0 to 100. Default:
     0."""
 
-    sharing: Annotated[str, OneOf(values=SHARING, noun="a way to share")] = LEND_AND_BORROW
+    sharing: Literal["DontLend", "Lend", "LendAndBorrow"] = LEND_AND_BORROW
     """DontLend: nobody else uses its quota. Lend: other teams may use its idle quota.
     LendAndBorrow: it also uses the idle quota of other teams. Default: LendAndBorrow."""
 
     borrow_limit_percent: Annotated[
-        Annotated[int, Between(1, _MOST_BORROWED)] | None, Field(examples=[100])
+        Annotated[int, Field(ge=1, le=_MOST_BORROWED)] | None, Field(examples=[100])
     ] = None
     """How much it may borrow, as a percentage of its quota, 1 to 500. Default: 50, HyperPod's."""
 

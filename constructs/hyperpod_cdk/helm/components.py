@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any, Final, Self
 
+from pydantic import Field
+
 from hyperpod_cdk.facts.instance_types import instance_facts, is_of_hyperpod
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, shown
-from hyperpod_cdk.schema.limits import DNS_LABEL, Matching
+from hyperpod_cdk.schema.limits import DNS_LABEL, Message
 from hyperpod_cdk.schema.section import Api, OfHyperPod, Section
 
 Keys = tuple[str, ...]
@@ -79,11 +81,10 @@ class ComponentsConfig(Section):
 
     compute_quota_target_id: Annotated[
         str | None,
-        Matching(
-            pattern=DNS_LABEL,
-            longest=_LONGEST_TARGET_ID,
-            rule=f"must be 1 to {_LONGEST_TARGET_ID} lower-case letters, digits and inner "
-            "hyphens: the team's namespace is hyperpod-ns-<id>",
+        Field(pattern=rf"^{DNS_LABEL}$", max_length=_LONGEST_TARGET_ID),
+        Message(
+            f"must be 1 to {_LONGEST_TARGET_ID} lower-case letters, digits and inner "
+            "hyphens: the team's namespace is hyperpod-ns-<id>"
         ),
         Api("team-role-and-bindings.computeQuotaTarget.targetId"),
     ] = None

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import yaml
+from pydantic import Field
 
 from hyperpod_cdk.helm.chart import chart_files, entries, mapping, refusing
-from hyperpod_cdk.schema.limits import Matching
+from hyperpod_cdk.schema.limits import Message
 from hyperpod_cdk.synthesis.assets import asset_directory
 
 _LONGEST = 255
@@ -24,13 +25,18 @@ _ECR = re.compile(
     r"\d{12}\.dkr[.-]ecr(?:-fips)?\.(?P<region>[a-z0-9-]+)\.(?:amazonaws|on)\.[a-z.]+"
 )
 
-IMAGE_REGISTRY: Final = Matching(
-    pattern=rf"(?=[^/]*[.:])(?!.*/.*sagemaker){_HOST}(?:/{_PATH})*",
-    longest=_LONGEST,
-    rule="must be a registry, such as 111122223333.dkr.ecr.us-west-2.amazonaws.com, perhaps "
-    "with folders, in lower case, without https://, and without 'sagemaker' in a folder: holders "
-    "of AmazonSageMakerFullAccess may replace images there",
-)
+ImageRegistry = Annotated[
+    str,
+    Field(
+        pattern=re.compile(rf"^(?=[^/]*[.:])(?!.*/.*sagemaker){_HOST}(?:/{_PATH})*$(?!\n)"),
+        max_length=_LONGEST,
+    ),
+    Message(
+        "must be a registry, such as 111122223333.dkr.ecr.us-west-2.amazonaws.com, perhaps with "
+        "folders, in lower case, without https://, and without 'sagemaker' in a folder: holders of "
+        "AmazonSageMakerFullAccess may replace images there"
+    ),
+]
 
 
 def split_image(image: str) -> tuple[str, str]:

@@ -1,17 +1,16 @@
 """The `helm.priority_classes` section: which pods are scheduled first."""
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Final
+from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cdk.schema.limits import DNS_SUBDOMAIN, Between, Matching, OneOf
+from hyperpod_cdk.schema.limits import DNS_SUBDOMAIN, Message
 from hyperpod_cdk.schema.section import Api, Section
 
 # https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/
 _HIGHEST_VALUE, _LOWEST_VALUE = 1_000_000_000, -(2**31)
-_PREEMPTION_POLICIES = ("PreemptLowerPriority", "Never")
 # As long as a label's value, for Kueue's label kueue.x-k8s.io/priority-class.
 _LONGEST_NAME = 63
 
@@ -32,11 +31,8 @@ class PriorityClassConfig(Section):
 
     name: Annotated[
         str,
-        Matching(
-            pattern=DNS_SUBDOMAIN,
-            longest=_LONGEST_NAME,
-            rule=f"must be 1 to {_LONGEST_NAME} lower-case letters, digits, inner hyphens and dots",
-        ),
+        Field(pattern=rf"^{DNS_SUBDOMAIN}$", max_length=_LONGEST_NAME),
+        Message(f"must be 1 to {_LONGEST_NAME} lower-case letters, digits, inner hyphens and dots"),
         AfterValidator(_reserved),
         Api("name"),
     ]
@@ -45,18 +41,15 @@ class PriorityClassConfig(Section):
 
     value: Annotated[
         int,
-        Between(
-            _LOWEST_VALUE,
-            _HIGHEST_VALUE,
-            message=f"must be {_LOWEST_VALUE} to {_HIGHEST_VALUE}, Kubernetes' limits",
-        ),
+        Field(ge=_LOWEST_VALUE, le=_HIGHEST_VALUE),
+        Message(f"must be {_LOWEST_VALUE} to {_HIGHEST_VALUE}, Kubernetes' limits"),
         Api("value"),
     ]
     """Priority, -2147483648 to 1000000000; higher values go first, and pods without a class have 0.
     Kubernetes does not allow changes: for another value, use another name."""
 
     preemption_policy: Annotated[
-        str, OneOf(values=_PREEMPTION_POLICIES, noun="a policy"), Api("preemptionPolicy")
+        Literal["PreemptLowerPriority", "Never"], Api("preemptionPolicy")
     ] = "PreemptLowerPriority"
     """PreemptLowerPriority: evicts pods of lower priority if there is no capacity. Never: waits.
     Kubernetes does not allow changes."""

@@ -10,11 +10,13 @@ from aws_cdk import Duration
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_s3_assets as s3_assets
 from constructs import Construct, IDependable
+from pydantic import TypeAdapter
 
 from hyperpod_cdk.helm.priority_class_section import DEFAULT_PRIORITY_CLASSES, PriorityClassConfig
-from hyperpod_cdk.helm.section import NAMESPACE, RELEASE_NAME
+from hyperpod_cdk.helm.section import Namespace, ReleaseName
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.errors import refuse_errors
+from hyperpod_cdk.schema.section import findings_in
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.synthesis.refusals import refuse_large_request
 from hyperpod_cdk.synthesis.template_parameters import json_in_template
@@ -88,8 +90,8 @@ class HelmRelease(Construct):
             raise ValueError(f"chart {chart} is neither a chart directory nor a .tgz file")
         refuse_errors(
             [
-                *(finding.under("release") for finding in RELEASE_NAME.findings(release)),
-                *(finding.under("namespace") for finding in NAMESPACE.findings(namespace)),
+                *findings_in(release, of=TypeAdapter(ReleaseName), key="release"),
+                *findings_in(namespace, of=TypeAdapter(Namespace), key="namespace"),
             ],
             place=self.node.path,
         )

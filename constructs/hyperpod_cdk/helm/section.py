@@ -14,14 +14,14 @@ from pydantic import (
 )
 
 from hyperpod_cdk.helm.components import ComponentsConfig, chosen_switches, component_findings
-from hyperpod_cdk.helm.images import IMAGE_REGISTRY
+from hyperpod_cdk.helm.images import ImageRegistry
 from hyperpod_cdk.helm.priority_class_section import (
     DEFAULT_PRIORITY_CLASSES,
     PriorityClassConfig,
     priority_class_findings,
 )
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, refuse
-from hyperpod_cdk.schema.limits import DNS_LABEL, DNS_SUBDOMAIN, Between, Matching
+from hyperpod_cdk.schema.limits import DNS_LABEL, DNS_SUBDOMAIN, Message
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
 _LONGEST_NAMESPACE = 63
@@ -33,16 +33,16 @@ _NAME_RULE = (
     "wants {noun}"
 )
 
-RELEASE_NAME = Matching(
-    pattern=DNS_SUBDOMAIN,
-    longest=_LONGEST_RELEASE,
-    rule=_NAME_RULE.format(longest=_LONGEST_RELEASE, noun="a Helm release"),
-)
-NAMESPACE = Matching(
-    pattern=DNS_LABEL,
-    longest=_LONGEST_NAMESPACE,
-    rule=_NAME_RULE.format(longest=_LONGEST_NAMESPACE, noun="a namespace"),
-)
+ReleaseName = Annotated[
+    str,
+    Field(pattern=rf"^{DNS_SUBDOMAIN}$", max_length=_LONGEST_RELEASE),
+    Message(_NAME_RULE.format(longest=_LONGEST_RELEASE, noun="a Helm release")),
+]
+Namespace = Annotated[
+    str,
+    Field(pattern=rf"^{DNS_LABEL}$", max_length=_LONGEST_NAMESPACE),
+    Message(_NAME_RULE.format(longest=_LONGEST_NAMESPACE, noun="a namespace")),
+]
 
 
 # In minutes; CloudFormation gives a custom resource an hour, helm included.
@@ -52,8 +52,6 @@ _SECURE_REFERENCE = re.compile(r"\{\{resolve:(ssm-secure|secretsmanager):")
 # A value nested deeper is a mistake, such as a YAML alias that contains itself.
 _DEEPEST_VALUE = 30
 
-Namespace = Annotated[str, NAMESPACE]
-
 
 class HelmConfig(Section):
     """The Helm release of HyperPod's dependencies."""
@@ -62,7 +60,7 @@ class HelmConfig(Section):
     """Chart to install: a .tgz archive, or a directory with a Chart.yaml; relative to the folder of
     the configuration file. Default: the official chart, built by `make charts`."""
 
-    release: Annotated[str, RELEASE_NAME] = "hyperpod-dependencies"
+    release: ReleaseName = "hyperpod-dependencies"
     """Name of the Helm release."""
 
     namespace: Namespace = "kube-system"
@@ -87,8 +85,7 @@ class HelmConfig(Section):
     inference (100000), training (10000) and best-effort (-10)."""
 
     image_registry: Annotated[
-        str | None,
-        IMAGE_REGISTRY,
+        ImageRegistry | None,
         Field(examples=["registry.example.com"]),
         Task("keep the network off the internet"),
     ] = None
@@ -113,11 +110,8 @@ class HelmConfig(Section):
 
     wait_for_ready_minutes: Annotated[
         int,
-        Between(
-            0,
-            _LONGEST_WAIT,
-            message=f"must be 0 to {_LONGEST_WAIT}: CloudFormation gives a custom resource an hour",
-        ),
+        Field(ge=0, le=_LONGEST_WAIT),
+        Message(f"must be 0 to {_LONGEST_WAIT}: CloudFormation gives a custom resource an hour"),
     ] = 10
     """How long an update waits for the release's workloads when there are nodes, in minutes; then
     it fails, and names them. 0: it does not wait."""

@@ -7,17 +7,16 @@ from pydantic import Field
 
 from hyperpod_cdk.schema.arns import BucketName, KmsKeyArn
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cdk.schema.limits import Matching
+from hyperpod_cdk.schema.limits import Message
 from hyperpod_cdk.schema.section import Section
 
 # Part of a resource in an IAM policy, so it must not contain wildcards or variables.
 ObjectPrefix = Annotated[
     str,
-    Matching(
-        pattern=r"[A-Za-z0-9!_.=-]+(/[A-Za-z0-9!_.=-]+)*",
-        longest=512,
-        rule="must be a prefix such as datasets/c4, of letters, digits and !_.=- between slashes, "
-        "without a slash at its ends",
+    Field(pattern=r"^[A-Za-z0-9!_.=-]+(/[A-Za-z0-9!_.=-]+)*$", max_length=512),
+    Message(
+        "must be a prefix such as datasets/c4, of letters, digits and !_.=- between slashes, "
+        "without a slash at its ends"
     ),
 ]
 

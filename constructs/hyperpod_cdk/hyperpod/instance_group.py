@@ -1,7 +1,7 @@
 """Groups of nodes: those that anyone may use, and restricted ones."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field
 
@@ -12,12 +12,11 @@ from hyperpod_cdk.hyperpod.node_settings import Labels, LifecycleConfig, TaintCo
 from hyperpod_cdk.hyperpod.software_update import AutoPatchConfig
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, OneOf
+from hyperpod_cdk.schema.limits import ApiLimits, ListLimits
 from hyperpod_cdk.schema.section import EKS, SLURM, Api, Listed, OrchestratedBy, Section, Task
 from hyperpod_cdk.slurm.section import SlurmNodesConfig
 
 # Members of the API's ClusterCapacityRequirements.
-CAPACITIES = ("OnDemand", "Spot")
 DEFAULT_IMAGE = "default"
 """The ImageId of HyperPod's own latest AMI."""
 
@@ -50,8 +49,7 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
     the group back. Needs continuous provisioning. Default: none."""
 
     capacity: Annotated[
-        str | None,
-        OneOf(values=CAPACITIES, noun="a kind of capacity"),
+        Literal["OnDemand", "Spot"] | None,
         Task("use Spot capacity"),
     ] = None
     """OnDemand, or Spot: cheaper, and interrupted with two minutes' notice. Default: HyperPod's,

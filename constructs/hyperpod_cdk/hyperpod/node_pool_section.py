@@ -1,14 +1,14 @@
 """The `cluster.node_pools` section: which groups Karpenter scales, how far, and when it stops."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_settings import key_reservation
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cdk.schema.limits import DNS_LABEL, Between, Matching, OneOf
+from hyperpod_cdk.schema.limits import DNS_LABEL, Message
 from hyperpod_cdk.schema.section import Api, Listed, Section, Task, judged, members
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-nodeclass.html
@@ -55,16 +55,14 @@ class KeptHoursConfig(Section):
 
     schedule: Annotated[
         str,
-        Matching(
-            pattern=rf"{_FIELD}( {_FIELD}){{4}}",
-            rule='must be five fields of cron, in UTC, such as "0 7 * * mon-fri"',
-        ),
+        Field(pattern=rf"^{_FIELD}( {_FIELD}){{4}}$"),
+        Message('must be five fields of cron, in UTC, such as "0 7 * * mon-fri"'),
         Field(examples=["0 7 * * mon-fri"]),
         Api("schedule"),
     ]
     """When the hours begin, in UTC: minute, hour, day of the month, month, day of the week."""
 
-    hours: Annotated[int, Between(1, _MOST_HOURS)]
+    hours: Annotated[int, Field(ge=1, le=_MOST_HOURS)]
     """Duration in hours, 1 to 168."""
 
     def to_request(self) -> dict[str, Any]:
@@ -77,11 +75,8 @@ class NodePoolConfig(Section):
 
     name: Annotated[
         str,
-        Matching(
-            pattern=DNS_LABEL,
-            longest=63,
-            rule="must be 1 to 63 lower-case letters, digits and inner hyphens",
-        ),
+        Field(pattern=rf"^{DNS_LABEL}$", max_length=63),
+        Message("must be 1 to 63 lower-case letters, digits and inner hyphens"),
         Api("name"),
     ]
     """Name of the NodePool and of its HyperpodNodeClass, unique in the list."""
@@ -101,14 +96,12 @@ class NodePoolConfig(Section):
     in bytes. Without limits, pending pods add nodes up to the quotas of the account. Default:
     none."""
 
-    consolidate: Annotated[str, OneOf(values=tuple(_POLICIES), noun="a kind of consolidation")] = (
-        "empty"
-    )
+    consolidate: Literal["empty", "underutilized"] = "empty"
     """empty: a node is removed when only pods of DaemonSets run on it. underutilized: pods,
     including training, are also evicted if they fit on fewer or cheaper nodes, or if their node no
     longer matches the pool. Default: empty."""
 
-    consolidate_after_minutes: Annotated[int, Between(0, _MOST_MINUTES), _TASK] = 10
+    consolidate_after_minutes: Annotated[int, Field(ge=0, le=_MOST_MINUTES), _TASK] = 10
     """Minutes for which a node is empty or underutilized before it is removed, 0 to 10080. Default:
     10."""
 
@@ -120,9 +113,9 @@ class NodePoolConfig(Section):
     """Hours in which no node is removed, so that the next pod does not wait for one. Default:
     none."""
 
-    weight: Annotated[int | None, Between(1, _MOST_WEIGHT), Field(examples=[50]), Api("weight")] = (
-        None
-    )
+    weight: Annotated[
+        int | None, Field(ge=1, le=_MOST_WEIGHT), Field(examples=[50]), Api("weight")
+    ] = None
     """If pods fit several pools, the one with the highest weight is used first, 1 to 100. Default:
     none, lower than all others."""
 

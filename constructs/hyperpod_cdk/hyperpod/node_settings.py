@@ -8,9 +8,9 @@ from pydantic import Field
 
 from hyperpod_cdk.facts.service_limits import shape
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
-from hyperpod_cdk.schema.arns import BUCKET_NAME, KmsKeyId
+from hyperpod_cdk.schema.arns import BUCKET_NAME, KmsKeyId, path_part
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.schema.limits import ApiLimits, Matching, limit_findings
+from hyperpod_cdk.schema.limits import ApiLimits, Message, limit_findings
 from hyperpod_cdk.schema.section import SLURM, Api, OrchestratedBy, Section, Task, judged, members
 
 VolumeSize = Annotated[
@@ -133,25 +133,25 @@ def volume_findings(volumes: Sequence[EbsVolumeConfig]) -> Iterator[Finding]:
             yield error((index,), volume.model_dump(exclude_none=True), message)
 
 
-_S3_URI = rf"s3://{BUCKET_NAME}(/(?!\.\.?(/|$))[A-Za-z0-9!_.-]+)+/?"
+_S3_URI = rf"s3://{BUCKET_NAME}(/{path_part('A-Za-z0-9!_-')})+/?"
 _S3_URI_RULE = (
     "must be an S3 URI with a prefix, such as s3://bucket/scripts, of letters, digits and !_.- "
     "between slashes, without .."
 )
 # Nodes run the script in a shell as root, so its name must not contain shell syntax.
-_SCRIPT = r"(?!\.\.?(/|$))[A-Za-z0-9_.-]+(/(?!\.\.?(/|$))[A-Za-z0-9_.-]+)*"
+_PART = path_part("A-Za-z0-9_-")
 
 
 ScriptName = Annotated[
     str,
+    Field(pattern=rf"^{_PART}(/{_PART})*$"),
+    Message(
+        "must be a path such as on_create.sh, of letters, digits and _.- between slashes, "
+        "without .."
+    ),
     ApiLimits(
         shape_name="sagemaker.ClusterLifeCycleConfigFileName",
         noun="a script's name such as on_create.sh",
-    ),
-    Matching(
-        pattern=_SCRIPT,
-        rule="must be a path such as on_create.sh, of letters, digits and _.- between slashes, "
-        "without ..",
     ),
 ]
 
@@ -161,8 +161,9 @@ class LifecycleConfig(OwnScriptsConfig):
 
     source_s3_uri: Annotated[
         str | None,
+        Field(pattern=rf"^{_S3_URI}$"),
+        Message(_S3_URI_RULE),
         ApiLimits(shape_name="sagemaker.S3Uri", noun="an S3 URI such as s3://bucket/prefix"),
-        Matching(pattern=_S3_URI, rule=_S3_URI_RULE),
         Api("SourceS3Uri"),
         Task("run scripts of your own on each node"),
     ] = None

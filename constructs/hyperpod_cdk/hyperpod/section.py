@@ -1,7 +1,7 @@
 """The `cluster` section: a HyperPod cluster and its groups."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
@@ -19,10 +19,9 @@ from hyperpod_cdk.hyperpod.waiting import WaitingConfig
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import RoleArn, RoleName
 from hyperpod_cdk.schema.errors import Finding, KeyPath, NamedIndex, refuse
-from hyperpod_cdk.schema.limits import ApiLimits, OneOf
+from hyperpod_cdk.schema.limits import ApiLimits
 from hyperpod_cdk.schema.section import (
     EKS,
-    ORCHESTRATORS,
     SLURM,
     Api,
     Listed,
@@ -38,8 +37,6 @@ from hyperpod_shared.clusters import COMPUTE
 
 MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
 """The policy that HyperPod documents as the nodes'."""
-
-RESOURCES = ("custom", "native")
 
 
 AutoScalerType = Annotated[
@@ -85,10 +82,9 @@ class ClusterConfig(WaitingConfig):
     Default: `<name>-cluster`, from the name of the deployment."""
 
     orchestrator: Annotated[
-        str,
-        OneOf(values=tuple(ORCHESTRATORS), noun="an orchestrator"),
+        Literal["eks", "slurm"],
         Task("choose between Kubernetes and Slurm"),
-    ] = EKS
+    ] = "eks"
     """What runs jobs on the nodes; cannot be changed later. eks: Kubernetes, on an EKS cluster.
     slurm: Slurm, on a controller node of the cluster (docs/orchestrators.md). Default: eks."""
 
@@ -100,7 +96,7 @@ class ClusterConfig(WaitingConfig):
     ] = None
     """How HyperPod runs Slurm. Default: HyperPod's defaults."""
 
-    resource: Annotated[str, OneOf(values=RESOURCES, noun="a kind of resource")] = "custom"
+    resource: Literal["custom", "native"] = "custom"
     """Which resource of the template makes the cluster; cannot be changed later. custom: this
     project's, which supports every field of the API, shows the cause of a failure and reports
     missing nodes. native: CloudFormation's own AWS::SageMaker::Cluster, which detects drift and

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, Matching
+from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, Message
 from hyperpod_cdk.schema.section import Api, Listed, Section, members
 
 _PERCENTAGE, _WHOLE = "CAPACITY_PERCENTAGE", 100
@@ -116,12 +116,14 @@ class ScheduledUpdateConfig(Section):
 
     schedule_expression: Annotated[
         str,
-        ApiLimits(shape_name="sagemaker.CronScheduleExpression", noun="a schedule expression"),
-        Matching(
-            pattern=rf"cron\({_TIME} {_TIME} (\? {_MONTH} {_DAY}|{_DAY} {_MONTH} \?) {_TIME}\)",
-            rule="must be a cron expression of six fields (minutes, hours, day of month, month, "
-            "day of week, year) with a ? for one of the days, such as cron(0 3 ? * SUN *)",
+        Field(
+            pattern=rf"^cron\({_TIME} {_TIME} (\? {_MONTH} {_DAY}|{_DAY} {_MONTH} \?) {_TIME}\)$"
         ),
+        Message(
+            "must be a cron expression of six fields (minutes, hours, day of month, month, "
+            "day of week, year) with a ? for one of the days, such as cron(0 3 ? * SUN *)"
+        ),
+        ApiLimits(shape_name="sagemaker.CronScheduleExpression", noun="a schedule expression"),
         Api("ScheduleExpression"),
     ]
     """Schedule in UTC: cron(0 3 ? * SUN *). Either day of month or day of week must be ?."""

@@ -1,13 +1,12 @@
 """The keys of the `cluster` section about its deployment: how long, and what if it fails."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
-from hyperpod_cdk.schema.limits import Between, Matching, OneOf
+from pydantic import Field
+
+from hyperpod_cdk.schema.limits import Message
 from hyperpod_cdk.schema.section import Section, Task
 
-WAIT_FOR = ("accepted", "in_service", "nodes")
-ON_SHORTAGE = ("fail", "continue")
-ON_CREATE_FAILURE = ("keep", "delete")
 # CloudFormation gives a custom resource an hour; the last answer needs some of it.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
 MOST_WAIT_MINUTES = 55
@@ -17,8 +16,7 @@ class WaitingConfig(Section):
     """What a deployment of the cluster waits for, and what happens to a failed cluster."""
 
     wait_for: Annotated[
-        str,
-        OneOf(values=WAIT_FOR, noun="something to wait for"),
+        Literal["accepted", "in_service", "nodes"],
         Task("wait for all nodes, or for none"),
     ] = "nodes"
     """When a deployment of the cluster is done. accepted: as soon as HyperPod accepted it.
@@ -28,39 +26,31 @@ class WaitingConfig(Section):
 
     wait_minutes: Annotated[
         int,
-        Between(
-            1,
-            MOST_WAIT_MINUTES,
-            message=f"must be 1 to {MOST_WAIT_MINUTES} minutes: CloudFormation waits no longer "
-            "than an hour",
+        Field(ge=1, le=MOST_WAIT_MINUTES),
+        Message(
+            f"must be 1 to {MOST_WAIT_MINUTES} minutes: CloudFormation waits no longer than an hour"
         ),
         Task("wait for all nodes, or for none"),
     ] = 50
     """Maximum time to wait, in minutes, 1 to 55. Default: 50."""
 
     on_shortage: Annotated[
-        str,
-        OneOf(values=ON_SHORTAGE, noun="a way to deal with a late cluster"),
+        Literal["fail", "continue"],
         Task("wait for all nodes, or for none"),
     ] = "continue"
     """What happens when the cluster is not ready: fail rolls the deployment back after
     wait_minutes; continue lets it succeed, as soon as the cause of missing nodes is known, and
     reports what is missing, while HyperPod keeps trying. Default: continue."""
 
-    on_create_failure: Annotated[
-        str, OneOf(values=ON_CREATE_FAILURE, noun="a way to deal with a failed creation")
-    ] = "keep"
+    on_create_failure: Literal["keep", "delete"] = "keep"
     """What happens to a cluster whose creation failed: keep leaves it so that you can inspect it,
     until the next deployment replaces it or the stack is deleted; delete removes it. Default:
     keep."""
 
     software_update: Annotated[
         str | None,
-        Matching(
-            pattern=r"[A-Za-z0-9_.:/=+@ -]{1,64}",
-            rule='must be 1 to 64 letters, digits, spaces or _.:/=+@-, such as "2026-11"',
-            longest=64,
-        ),
+        Field(pattern=r"^[A-Za-z0-9_.:/=+@ -]{1,64}$", max_length=64),
+        Message('must be 1 to 64 letters, digits, spaces or _.:/=+@-, such as "2026-11"'),
         Task("patch the nodes' AMI, or pin it"),
     ] = None
     """Any text, such as a date in quotes. If you change it, every group without its own machine

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from hyperpod_cdk.lifecycle_scripts.section import (
     ENTRY_SCRIPT,
@@ -47,7 +48,7 @@ class ScriptFolder:
     files: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def lifecycle(self) -> dict[str, str]:
+    def lifecycle(self) -> dict[str, Any]:
         """The entry script under the name that a `LifecycleConfig` has for when it runs."""
         return {"on_init_complete" if self.after_ami else "on_create": self.entry}
 

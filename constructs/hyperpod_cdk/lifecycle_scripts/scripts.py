@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from aws_cdk import Aws, CustomResource, IgnoreMode, Resource, Stack
 from aws_cdk import aws_iam as iam
@@ -136,7 +137,7 @@ class LifecycleScripts(Construct):
         """Return where a folder of `folders` is; resolves once all scripts are in place."""
         return joined(self._bucket_uri, folder_prefix(folder, prefix=self._prefix))
 
-    def lifecycle_of(self, folder: OwnScriptsConfig) -> dict[str, str]:
+    def lifecycle_of(self, folder: OwnScriptsConfig) -> dict[str, Any]:
         """Return the entry script of a folder of `folders`, as `LifecycleConfig` takes it."""
         ((first, *_),) = homes(self._project, own=folder, folders=(), prefix="")
         return first.lifecycle

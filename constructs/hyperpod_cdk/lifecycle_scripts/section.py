@@ -4,13 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from hyperpod_cdk.schema.arns import BUCKET_NAME, KmsKeyArn, PrincipalArn
+from hyperpod_cdk.schema.arns import BUCKET_NAME, KmsKeyArn, PrincipalArn, path_part
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.schema.limits import Matching, OneOf, listed_twice
+from hyperpod_cdk.schema.limits import Message, listed_twice
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
 ENTRY_SCRIPT = "on_create.sh"
@@ -20,7 +20,6 @@ OWN = "own"
 """What the keys of scripts that run after others begin with, below those."""
 FOLDERS = "folders"
 """What the keys of folders of groups begin with, below the scripts of every node."""
-RUNS = ("after", "instead")
 
 # One invocation of the provisioner puts all of them, in 15 minutes and 1 GiB of memory.
 _MOST_FILES = 1_000
@@ -38,8 +37,7 @@ class OwnScriptsConfig(Section):
     others. Relative to the folder of the configuration file. Default: none."""
 
     run: Annotated[
-        str,
-        OneOf(values=RUNS, noun="a time to run own scripts"),
+        Literal["after", "instead"],
         Task("run scripts of your own on each node"),
     ] = "after"
     """after: the project's scripts set the node up, then yours run; a failure of either fails the
@@ -143,7 +141,11 @@ def _problems(directory: Path, *, keys: Sequence[str]) -> Iterator[str]:
 
 # Without the suffixes that S3 keeps for itself, and without dots, which no certificate covers.
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
-_NEW_BUCKET = r"(?!.*(-s3alias|--ol-s3|--x-s3|--table-s3)$)sagemaker-[a-z0-9-]{0,52}[a-z0-9]"
+_NEW_BUCKET = re.compile(
+    r"^(?!.*(-s3alias|--ol-s3|--x-s3|--table-s3)$)sagemaker-[a-z0-9-]{0,52}[a-z0-9]$(?!\n)"
+)
+# As the API takes an S3 URI, and without what an IAM policy would read as a pattern.
+_PART = path_part("A-Za-z0-9!_-")
 
 
 class LifecycleScriptsConfig(OwnScriptsConfig):
@@ -151,12 +153,13 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
 
     prefix: Annotated[
         str | None,
-        Matching(
-            # As the API takes an S3 URI, and without what an IAM policy would read as a pattern.
-            pattern=r"(?!\.\.?(/|$))[A-Za-z0-9!_.-]+(/(?!\.\.?(/|$))[A-Za-z0-9!_.-]+)*/?",
-            longest=256,
-            rule="must be a prefix such as lifecycle-scripts, of letters, digits and !_.- between "
-            "slashes, without ..",
+        Field(
+            pattern=rf"^{_PART}(/{_PART})*/?$",
+            max_length=256,
+        ),
+        Message(
+            "must be a prefix such as lifecycle-scripts, of letters, digits and !_.- between "
+            "slashes, without .."
         ),
         Field(examples=["elsewhere"]),
     ] = None
@@ -167,10 +170,10 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
 
     bucket_name: Annotated[
         str | None,
-        Matching(
-            pattern=_NEW_BUCKET,
-            rule="must be sagemaker- and up to 53 lower-case letters, digits and inner "
-            "hyphens: the managed policy of HyperPod nodes reads no other bucket",
+        Field(pattern=_NEW_BUCKET),
+        Message(
+            "must be sagemaker- and up to 53 lower-case letters, digits and inner "
+            "hyphens: the managed policy of HyperPod nodes reads no other bucket"
         ),
         Field(examples=["sagemaker-another"]),
         Task("name what is made"),
@@ -180,10 +183,8 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
 
     existing_bucket_name: Annotated[
         str | None,
-        Matching(
-            pattern=BUCKET_NAME,
-            rule="must be the name of an S3 bucket, such as sagemaker-my-scripts",
-        ),
+        Field(pattern=rf"^{BUCKET_NAME}$"),
+        Message("must be the name of an S3 bucket, such as sagemaker-my-scripts"),
         Field(examples=["another-bucket"]),
         Task("use a bucket or a role that exists"),
     ] = None

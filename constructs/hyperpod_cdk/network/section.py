@@ -1,7 +1,7 @@
 """The `network` section: VPC, subnets, NAT gateways, security group and availability zones."""
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -17,14 +17,15 @@ from hyperpod_cdk.schema.arns import (
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.cidrs import AllocatableCidr
 from hyperpod_cdk.schema.errors import Findings, refuse
-from hyperpod_cdk.schema.limits import Matching, OneOf
+from hyperpod_cdk.schema.limits import Message
 from hyperpod_cdk.schema.section import EKS, Listed, OrchestratedBy, Section, Task, judged
 
-SECURITY_GROUP_RULES = ("self_ingress", "self_egress", "internet_egress")
+SecurityGroupRule = Literal["self_ingress", "self_egress", "internet_egress"]
+SECURITY_GROUP_RULES: tuple[str, ...] = get_args(SecurityGroupRule)
 """The rules that an existing security group needs: all traffic from and to itself, and out."""
 
-_ONE_PER_ZONE, _NONE = "one_per_zone", "none"
-_OWN_ACCOUNT = "own_account"
+_ONE_PER_ZONE: Final = "one_per_zone"
+_OWN_ACCOUNT: Final = "own_account"
 FULL_ACCESS = "full_access"
 """The policy that lets everything through an endpoint."""
 
@@ -74,12 +75,17 @@ AWS_DOMAINS = (
 )
 """Domains that a network always resolves. CoreDNS answers for `cluster.local` itself."""
 
-DOMAIN = Matching(
-    # https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-dns-firewall-user-managed-domain-lists.html
-    pattern=r"(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]*[a-z0-9]",
-    longest=255,
-    rule="must be a domain in lower case, such as pypi.org, or *.pypi.org for all names below it",
-)
+# https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-dns-firewall-user-managed-domain-lists.html
+Domain = Annotated[
+    str,
+    Field(
+        pattern=r"^(?:\*\.)?(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z0-9-]*[a-z0-9]$",
+        max_length=255,
+    ),
+    Message(
+        "must be a domain in lower case, such as pypi.org, or *.pypi.org for all names below it"
+    ),
+]
 
 Subnets = tuple[HyperPodSubnetConfig, ...]
 
@@ -118,8 +124,7 @@ class NetworkConfig(Section):
     Default: false."""
 
     endpoint_policies: Annotated[
-        str,
-        OneOf(values=(_OWN_ACCOUNT, FULL_ACCESS), noun="a policy of VPC endpoints"),
+        Literal["own_account", "full_access"],
         # The other one is for closed networks alone.
         Field(examples=[_OWN_ACCOUNT]),
         Task("keep the network off the internet"),
@@ -129,7 +134,7 @@ class NetworkConfig(Section):
     AWS's default policy does, to find out whether a policy is the cause of a problem."""
 
     allowed_domains: Annotated[
-        Listed[Annotated[str, DOMAIN]] | None,
+        Listed[Domain] | None,
         judged(rules.listed_once),
         Field(examples=[["registry.example.com", "*.huggingface.co"], []]),
         Task("keep the network off the internet"),
@@ -144,8 +149,7 @@ class NetworkConfig(Section):
     secondary ones; they go with the deployment. Default: they are within blocks of the VPC."""
 
     nat_gateways: Annotated[
-        str,
-        OneOf(values=(_ONE_PER_ZONE, "single", _NONE), noun="a number of NAT gateways"),
+        Literal["one_per_zone", "single", "none"],
         Task("save NAT gateways"),
     ] = _ONE_PER_ZONE
     """NAT gateways to create: one_per_zone, in each public subnet, without a control plane only
@@ -218,9 +222,7 @@ class NetworkConfig(Section):
     allow all traffic from and to itself, and traffic to AWS's APIs. Default: a new one."""
 
     add_security_group_rules: Annotated[
-        Listed[
-            Annotated[str, OneOf(values=SECURITY_GROUP_RULES, noun="a rule of a security group")]
-        ],
+        Listed[SecurityGroupRule],
         judged(rules.listed_once),
         Field(examples=[["self_ingress", "self_egress"]]),
     ] = ()

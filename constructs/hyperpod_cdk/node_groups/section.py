@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
@@ -14,18 +14,12 @@ from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.arns import CapacityReservationGroupArn, CapacityReservationId
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.schema.limits import (
-    Between,
-    Limits,
-    Matching,
-    OneOf,
-    allowed,
-    listed_twice,
-    nearest,
-)
+from hyperpod_cdk.schema.limits import Limits, Message, allowed, listed_twice, nearest
 from hyperpod_cdk.schema.section import Listed, Section, Task, judged
 
-ON_DEMAND, SPOT, CAPACITY_BLOCK = CAPACITIES = ("OnDemand", "Spot", "CapacityBlock")
+ON_DEMAND: Final = "OnDemand"
+SPOT: Final = "Spot"
+CAPACITY_BLOCK: Final = "CapacityBlock"
 _ID, _GROUP = "capacity_reservation_id", "capacity_reservation_resource_group_arn"
 EFA_LABEL = "vpc.amazonaws.com/efa.present"
 """Of nodes that have interfaces of EFA."""
@@ -106,12 +100,11 @@ class ManagedNodeGroupConfig(Section):
 
     name: Annotated[
         str,
-        Matching(
-            # https://docs.aws.amazon.com/eks/latest/userguide/create-managed-node-group.html
-            pattern=r"[0-9A-Za-z][0-9A-Za-z_-]*",
-            longest=63,
-            rule="must be 1 to 63 letters, digits, hyphens and underscores, the first one no "
-            "hyphen or underscore",
+        # https://docs.aws.amazon.com/eks/latest/userguide/create-managed-node-group.html
+        Field(pattern=r"^[0-9A-Za-z][0-9A-Za-z_-]*$", max_length=63),
+        Message(
+            "must be 1 to 63 letters, digits, hyphens and underscores, the first one no "
+            "hyphen or underscore"
         ),
     ]
     """Name of the node group, unique in the EKS cluster."""
@@ -125,20 +118,18 @@ class ManagedNodeGroupConfig(Section):
     """Instance types of EC2, without ml., in the order of preference: one, or for Spot up to 20
     with similar hardware. They cannot be changed later."""
 
-    desired_size: Annotated[int, Between(0, _MOST_NODES), _HARDWARE]
+    desired_size: Annotated[int, Field(ge=0, le=_MOST_NODES), _HARDWARE]
     """Number of nodes after the deployment, min_size to max_size. If you change it, the next
     deployment adds or removes nodes."""
 
-    min_size: Annotated[int, Between(0, _MOST_NODES)] = 0
+    min_size: Annotated[int, Field(ge=0, le=_MOST_NODES)] = 0
     """Minimum number of nodes for an autoscaler, 0 to 450. Default: 0."""
 
-    max_size: Annotated[int | None, Between(1, _MOST_NODES), Field(examples=[4])] = None
+    max_size: Annotated[int | None, Field(ge=1, le=_MOST_NODES), Field(examples=[4])] = None
     """Maximum number of nodes for an autoscaler, 1 to 450. Default: desired_size, and 1 at
     least."""
 
-    capacity: Annotated[str, OneOf(values=CAPACITIES, noun="a kind of capacity"), _CAPACITY] = (
-        ON_DEMAND
-    )
+    capacity: Annotated[Literal["OnDemand", "Spot", "CapacityBlock"], _CAPACITY] = ON_DEMAND
     """OnDemand; Spot, which is cheaper and interrupted with two minutes' notice; or CapacityBlock,
     with its ID in capacity_reservation_id. It cannot be changed later. Default: OnDemand."""
 
@@ -158,7 +149,7 @@ class ManagedNodeGroupConfig(Section):
     subnet's with EFA or a placement group, else all of them. The subnets of the group cannot be
     changed later, also not through hyperpod_subnets."""
 
-    volume_size_gib: Annotated[int, Between(20, _MOST_GIB)] = 100
+    volume_size_gib: Annotated[int, Field(ge=20, le=_MOST_GIB)] = 100
     """Size of the root volume, of type gp3 and encrypted, with the images and logs of pods, unless
     raid0 puts them on local disks: 20 to 65536. Default: 100."""
 
@@ -181,10 +172,10 @@ class ManagedNodeGroupConfig(Section):
 
     release_version: Annotated[
         str | None,
-        Matching(
-            pattern=r"1\.[0-9]{2}\.[0-9]+-[0-9]{8}",
-            rule="must be a release of EKS's AMIs such as 1.33.5-20251112, from "
-            "https://github.com/awslabs/amazon-eks-ami/releases",
+        Field(pattern=r"^1\.[0-9]{2}\.[0-9]+-[0-9]{8}$"),
+        Message(
+            "must be a release of EKS's AMIs such as 1.33.5-20251112, from "
+            "https://github.com/awslabs/amazon-eks-ami/releases"
         ),
         Field(examples=["1.33.5-20251112"]),
     ] = None
@@ -210,13 +201,12 @@ class ManagedNodeGroupConfig(Section):
     """Whether CloudWatch gets metrics of each instance every minute, which are billed. Default:
     false, every five minutes."""
 
-    max_unavailable: Annotated[int, Between(1, _MOST_UNAVAILABLE)] = 1
+    max_unavailable: Annotated[int, Field(ge=1, le=_MOST_UNAVAILABLE)] = 1
     """Nodes that an update of the AMI or the launch template replaces at a time, 1 to 100.
     Default: 1."""
 
     update_strategy: Annotated[
-        str | None,
-        OneOf(values=("DEFAULT", "MINIMAL"), noun="EKS's strategy of an update"),
+        Literal["DEFAULT", "MINIMAL"] | None,
         Field(examples=["MINIMAL"]),
     ] = None
     """DEFAULT: an update adds nodes before it ends others, so it needs capacity for them. MINIMAL:

@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Final, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cdk.schema.limits import Between, Matching, OneOf, is_token
+from hyperpod_cdk.schema.limits import Message, is_token
 from hyperpod_cdk.schema.section import Api, Section, Task, judged
 
 RELEASE: Final = "node-health"
@@ -16,7 +16,6 @@ RELEASE: Final = "node-health"
 # Where Kubernetes expects pods of the priority class system-node-critical.
 NAMESPACE: Final = "kube-system"
 NO_ACTION: Final = "none"
-_ACTIONS = (NO_ACTION, "reboot", "replace")
 # The limits of charts/node-health/values.schema.json.
 _SHORTEST_INTERVAL, _LONGEST_INTERVAL = 10, 86_400
 _MOST_FAILURES = 100
@@ -29,10 +28,10 @@ CHECK_IMAGE: Final = (
 
 Image = Annotated[
     str,
-    Matching(
-        pattern=r"[^\s@]+@sha256:[0-9a-f]{64}",
-        rule="must end with the digest of an image, such as registry.example/check@sha256: and 64 "
-        "hexadecimal digits",
+    Field(pattern=r"^[^\s@]+@sha256:[0-9a-f]{64}$"),
+    Message(
+        "must end with the digest of an image, such as registry.example/check@sha256: and 64 "
+        "hexadecimal digits"
     ),
 ]
 
@@ -72,10 +71,10 @@ def _schedule_findings(schedule: str) -> Iterator[Finding]:
 
 Schedule = Annotated[
     str,
-    Matching(
-        pattern=r"([\d*/,-]+ ){4}[\d*/,-]+",
-        rule="must be five fields of cron in UTC, by numbers: minute, hour, day of the month, "
-        "month and day of the week, such as 0 3 * * *",
+    Field(pattern=r"^([\d*/,-]+ ){4}[\d*/,-]+$"),
+    Message(
+        "must be five fields of cron in UTC, by numbers: minute, hour, day of the month, "
+        "month and day of the week, such as 0 3 * * *"
     ),
     judged(_schedule_findings),
 ]
@@ -100,11 +99,11 @@ class RecurringHealthConfig(Section):
     """Image of the check: it needs python3, and for EFA fi_info. Default: AWS's nccl-tests."""
 
     max_quarantined: Annotated[
-        int, Between(1, _MOST_AT_ONCE), Api("maxQuarantined"), Task("check nodes between jobs")
+        int, Field(ge=1, le=_MOST_AT_ONCE), Api("maxQuarantined"), Task("check nodes between jobs")
     ] = 1
     """Maximum number of nodes in quarantine; 1 to 25. Default: 1."""
 
-    timeout_seconds: Annotated[int, Between(60, 3600), Api("timeoutSeconds")] = 600
+    timeout_seconds: Annotated[int, Field(ge=60, le=3600), Api("timeoutSeconds")] = 600
     """Seconds after which an unfinished check is ignored, 60 to 3600. Default: 600."""
 
 
@@ -117,16 +116,15 @@ class NodeHealthConfig(Section):
     for recurring checks alone."""
 
     interval_seconds: Annotated[
-        int, Between(_SHORTEST_INTERVAL, _LONGEST_INTERVAL), Api("intervalSeconds")
+        int, Field(ge=_SHORTEST_INTERVAL, le=_LONGEST_INTERVAL), Api("intervalSeconds")
     ] = 60
     """How often it runs, in seconds, 10 to 86400. Default: 60."""
 
-    failures: Annotated[int, Between(1, _MOST_FAILURES), Api("failures")] = 3
+    failures: Annotated[int, Field(ge=1, le=_MOST_FAILURES), Api("failures")] = 3
     """Number of consecutive failures until its node is marked, 1 to 100. Default: 3."""
 
     action: Annotated[
-        str,
-        OneOf(values=_ACTIONS, noun="an action"),
+        Literal["none", "reboot", "replace"],
         Api("action"),
         Task("check nodes by a script of your own"),
     ] = NO_ACTION
@@ -135,7 +133,7 @@ class NodeHealthConfig(Section):
 
     max_at_once: Annotated[
         int,
-        Between(1, _MOST_AT_ONCE),
+        Field(ge=1, le=_MOST_AT_ONCE),
         Api("maxAtOnce"),
         Task("check nodes by a script of your own"),
     ] = 1

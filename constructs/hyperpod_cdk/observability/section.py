@@ -1,14 +1,22 @@
 """The `observability` section: metrics, dashboards and messages, each by a switch."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field
 
 from hyperpod_cdk.schema.arns import GrafanaWorkspaceArn, PrometheusWorkspaceArn, SnsTopicArn
 from hyperpod_cdk.schema.errors import Finding, Findings, error
-from hyperpod_cdk.schema.limits import Between, EachOnce, EmailAddress, Matching, OneOf
-from hyperpod_cdk.schema.section import EKS, Api, Listed, OfHyperPod, OrchestratedBy, Section, Task
+from hyperpod_cdk.schema.limits import EmailAddress, Message
+from hyperpod_cdk.schema.section import (
+    EKS,
+    Api,
+    ListedOnce,
+    OfHyperPod,
+    OrchestratedBy,
+    Section,
+    Task,
+)
 
 CLOUDWATCH_ADDON: Final = "amazon-cloudwatch-observability"
 METRICS_ADDON: Final = "amazon-sagemaker-hyperpod-observability"
@@ -18,10 +26,8 @@ KEYS: Final[Mapping[str, str]] = {CLOUDWATCH_ADDON: "cloudwatch", METRICS_ADDON:
 _CLOUDWATCH, _PROMETHEUS = Task("see metrics in CloudWatch"), Task("see metrics in Prometheus")
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-observability-cluster-metrics.html
-BASIC, ADVANCED, DISABLED = "BASIC", "ADVANCED", "DISABLED"
-_NOUN = "a level of these metrics"
-_Level = Annotated[str, OneOf(values=(BASIC, ADVANCED), noun=_NOUN)]
-_Optional = Annotated[str, OneOf(values=(DISABLED, ADVANCED), noun=_NOUN)]
+_Level = Literal["BASIC", "ADVANCED"]
+_Optional = Literal["DISABLED", "ADVANCED"]
 
 
 class CloudWatchConfig(Section):
@@ -54,31 +60,31 @@ class CloudWatchConfig(Section):
 class MetricLevelsConfig(Section):
     """How much is collected of each kind of metrics; AWS bills each sample."""
 
-    cluster: Annotated[_Level, Api("customMetrics.level")] = BASIC
+    cluster: Annotated[_Level, Api("customMetrics.level")] = "BASIC"
     """Of the objects in Kubernetes. Default: BASIC."""
 
-    nodes: Annotated[_Level, Api("nodeMetrics.level")] = BASIC
+    nodes: Annotated[_Level, Api("nodeMetrics.level")] = "BASIC"
     """Of CPUs, memory and disks. Default: BASIC."""
 
     accelerators: Annotated[
-        _Level, Api("acceleratedComputeMetrics.level"), Field(examples=[ADVANCED])
-    ] = BASIC
+        _Level, Api("acceleratedComputeMetrics.level"), Field(examples=["ADVANCED"])
+    ] = "BASIC"
     """Of GPUs and Trainium; ADVANCED collects everything that the exporters offer. Default:
     BASIC."""
 
-    network: Annotated[_Optional, Api("networkMetrics.level"), _PROMETHEUS] = DISABLED
+    network: Annotated[_Optional, Api("networkMetrics.level"), _PROMETHEUS] = "DISABLED"
     """Of EFA: ADVANCED or DISABLED. Default: DISABLED."""
 
-    training: Annotated[_Level, Api("trainingMetrics.level")] = BASIC
+    training: Annotated[_Level, Api("trainingMetrics.level")] = "BASIC"
     """Of jobs and their faults. Default: BASIC."""
 
-    inference: Annotated[_Level, Api("inferenceMetrics.level")] = BASIC
+    inference: Annotated[_Level, Api("inferenceMetrics.level")] = "BASIC"
     """Of models that are served. Default: BASIC."""
 
-    task_governance: Annotated[_Optional, Api("taskGovernanceMetrics.level")] = DISABLED
+    task_governance: Annotated[_Optional, Api("taskGovernanceMetrics.level")] = "DISABLED"
     """Of queues and quotas: ADVANCED or DISABLED. Default: DISABLED."""
 
-    scaling: Annotated[_Optional, Api("scalingMetrics.level")] = DISABLED
+    scaling: Annotated[_Optional, Api("scalingMetrics.level")] = "DISABLED"
     """Of autoscaling: ADVANCED or DISABLED. Default: DISABLED."""
 
 
@@ -93,7 +99,7 @@ class PrometheusConfig(Section):
     """Whether the workspace and all of its metrics are deleted with the stack; metrics are kept for
     150 days. Default: false, it stays."""
 
-    scrape_interval_seconds: Annotated[int, Between(5, 300), Field(examples=[60])] = 30
+    scrape_interval_seconds: Annotated[int, Field(ge=5, le=300), Field(examples=[60])] = 30
     """How often metrics are read. Twice the interval costs half as much. Default: 30."""
 
     metrics: MetricLevelsConfig = MetricLevelsConfig()
@@ -120,16 +126,16 @@ _BUDGET = Task("get messages before a budget is spent")
 class BudgetConfig(Section):
     """A budget in AWS Budgets, which sends messages about costs; it does not stop anything."""
 
-    monthly_usd: Annotated[int, Between(1, 1_000_000_000), Field(examples=[20000]), _BUDGET]
+    monthly_usd: Annotated[int, Field(ge=1, le=1_000_000_000), Field(examples=[20000]), _BUDGET]
     """Monthly budget in USD, for everything that AWS bills."""
 
     percent: Annotated[
-        Listed[Annotated[int, Between(1, 1000)]], EachOnce(), Field(examples=[[50, 90]])
+        ListedOnce[Annotated[int, Field(ge=1, le=1000)]], Field(examples=[[50, 90]])
     ] = (80, 100)
     """When a message is sent: up to five percentages of monthly_usd. Default: 80 and 100."""
 
     emails: Annotated[
-        Listed[EmailAddress], EachOnce(), Field(examples=[["ml-platform@example.com"]]), _BUDGET
+        ListedOnce[EmailAddress], Field(examples=[["ml-platform@example.com"]]), _BUDGET
     ] = ()
     """Who gets an e-mail, up to ten. With observability.notifications, its topic gets it
     too. Default: none."""
@@ -157,17 +163,15 @@ _GRAFANA = Task("see dashboards in Grafana")
 # https://docs.aws.amazon.com/grafana/latest/APIReference/API_CreateWorkspace.html
 _Name = Annotated[
     str,
-    Matching(
-        pattern=r"[A-Za-z0-9._~-]{1,255}",
-        rule="must be 1 to 255 letters, digits and . _ ~ -, the name of a workspace",
-    ),
+    Field(pattern=r"^[A-Za-z0-9._~-]{1,255}$"),
+    Message("must be 1 to 255 letters, digits and . _ ~ -, the name of a workspace"),
 ]
 
 
 class GrafanaConfig(Section):
     """A Grafana with the metrics of Prometheus: Amazon Managed Grafana, or a pod in the cluster."""
 
-    kind: Annotated[str, OneOf(values=(MANAGED, IN_CLUSTER), noun="a kind of Grafana"), _GRAFANA]
+    kind: Annotated[Literal["managed", "in_cluster"], _GRAFANA]
     """managed: a workspace of Amazon Managed Grafana, whose users sign in with IAM Identity Center,
     which the account must have. in_cluster: a pod, for users who may forward its port; it needs no
     Identity Center."""
@@ -204,21 +208,21 @@ class GrafanaConfig(Section):
 # any letters; Slack's own begin so: https://api.slack.com/tutorials/tracks/understanding-oauth-scopes-bot
 SlackWorkspaceId = Annotated[
     str,
-    Matching(
-        pattern=r"T[0-9A-Z]{8,254}",
-        rule="must be the ID of a Slack workspace such as T0123456789, as its address in a browser "
-        "has it",
+    Field(pattern=r"^T[0-9A-Z]{8,254}$"),
+    Message(
+        "must be the ID of a Slack workspace such as T0123456789, as its address in a browser "
+        "has it"
     ),
 ]
 SlackChannelId = Annotated[
     str,
-    Matching(
-        pattern=r"[CG][0-9A-Z]{8,254}",
-        rule="must be the ID of a Slack channel such as C0123456789, at the end of the channel's "
-        "details; its name is none",
+    Field(pattern=r"^[CG][0-9A-Z]{8,254}$"),
+    Message(
+        "must be the ID of a Slack channel such as C0123456789, at the end of the channel's "
+        "details; its name is none"
     ),
 ]
-Minutes = Annotated[int, Between(10, 24 * 60)]
+Minutes = Annotated[int, Field(ge=10, le=24 * 60)]
 
 
 class SlackConfig(Section):
@@ -236,8 +240,7 @@ class NotificationsConfig(Section):
     """An SNS topic for messages about the cluster: one for each fault, with its cause."""
 
     emails: Annotated[
-        Listed[EmailAddress],
-        EachOnce(),
+        ListedOnce[EmailAddress],
         Field(examples=[["ml-platform@example.com"]]),
         Task("get messages when something fails"),
     ] = ()

@@ -8,45 +8,48 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.schema.arns import AccountId, BucketName, DeploymentName, Region
 from hyperpod_cdk.schema.errors import Finding, Findings, error, refuse, warning
-from hyperpod_cdk.schema.limits import EmailAddress, Matching, listed_twice
+from hyperpod_cdk.schema.limits import EmailAddress, Message, listed_twice
 from hyperpod_cdk.schema.section import Listed, Section
 from hyperpod_cdk.schema.tags import Tags
 
 # https://docs.aws.amazon.com/codeconnections/latest/APIReference/API_GetConnection.html
 ConnectionArn = Annotated[
     str,
-    Matching(
-        pattern=r"arn:aws[a-z-]*:(codeconnections|codestar-connections):[a-z0-9-]+:[0-9]{12}:"
-        r"connection/[0-9a-f-]{36}",
-        rule="must be the ARN of a connection, such as arn:aws:codeconnections:us-west-2:"
-        "111122223333:connection/01234567-89ab-cdef-0123-456789abcdef",
+    Field(
+        pattern=r"^arn:aws[a-z-]*:(codeconnections|codestar-connections):[a-z0-9-]+:[0-9]{12}:"
+        r"connection/[0-9a-f-]{36}$"
+    ),
+    Message(
+        "must be the ARN of a connection, such as arn:aws:codeconnections:us-west-2:"
+        "111122223333:connection/01234567-89ab-cdef-0123-456789abcdef"
     ),
 ]
 # Groups of GitLab may be nested.
 RepositoryId = Annotated[
     str,
-    Matching(
-        pattern=r"[\w.-]+(/[\w.-]+)+",
-        rule="must be owner/name, as the host of the repository shows it",
-    ),
+    Field(pattern=r"^[\w.-]+(/[\w.-]+)+$"),
+    Message("must be owner/name, as the host of the repository shows it"),
 ]
 BranchName = Annotated[
-    str, Matching(pattern=r"[\w./-]+", longest=255, rule="must be the name of a branch, as main")
+    str,
+    Field(pattern=r"^[\w./-]+$", max_length=255),
+    Message("must be the name of a branch, as main"),
 ]
 # https://docs.aws.amazon.com/codecommit/latest/APIReference/API_RepositoryMetadata.html
 CodeCommitName = Annotated[
-    str, Matching(pattern=r"[\w.-]+", longest=100, rule="must be the name of a repository")
+    str, Field(pattern=r"^[\w.-]+$", max_length=100), Message("must be the name of a repository")
 ]
 ObjectKey = Annotated[
-    str, Matching(pattern=r"[^/\s][^\s]*", longest=1024, rule="must be the key of an S3 object")
+    str,
+    Field(pattern=r"^[^/\s][^\s]*$", max_length=1024),
+    Message("must be the key of an S3 object"),
 ]
 EnvironmentName = Annotated[
     str,
-    Matching(
-        pattern=r"[a-z]([a-z0-9-]*[a-z0-9])?",
-        longest=20,
-        rule="must be 1 to 20 lower-case letters, digits and inner hyphens, with a letter first: "
-        "it names a stage of the pipeline",
+    Field(pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$", max_length=20),
+    Message(
+        "must be 1 to 20 lower-case letters, digits and inner hyphens, with a letter first: "
+        "it names a stage of the pipeline"
     ),
 ]
 
@@ -122,7 +125,7 @@ class ChartArchiveConfig(Section):
     """Key of the .tgz file that `make charts` wrote."""
 
     sha256: Annotated[
-        str, Matching(pattern=r"[0-9a-f]{64}", rule="must be a SHA-256 digest: 64 hex digits")
+        str, Field(pattern=r"^[0-9a-f]{64}$"), Message("must be a SHA-256 digest: 64 hex digits")
     ]
     """SHA-256 digest of the file; a build with another file fails."""
 

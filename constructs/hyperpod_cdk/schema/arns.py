@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import Finding, Findings
-from hyperpod_cdk.schema.limits import Matching, is_token, nearest
+from hyperpod_cdk.schema.limits import Message, is_token, nearest
 from hyperpod_cdk.schema.named_resources import Kind, Names
 
 # The bucket sagemaker-<name>-<12-digit account>-<region> must fit into S3's 63 characters.
@@ -24,20 +24,17 @@ Region = Annotated[str, AfterValidator(_region)]
 
 DeploymentName = Annotated[
     str,
-    Matching(
-        pattern=r"[a-z]([a-z0-9-]*[a-z0-9])?",
-        longest=_LONGEST_NAME,
-        rule=f"must be 1 to {_LONGEST_NAME} lower-case letters, digits and inner hyphens, with "
-        "a letter first: it names stacks and an S3 bucket",
+    Field(pattern=r"^[a-z]([a-z0-9-]*[a-z0-9])?$", max_length=_LONGEST_NAME),
+    Message(
+        f"must be 1 to {_LONGEST_NAME} lower-case letters, digits and inner hyphens, with "
+        "a letter first: it names stacks and an S3 bucket"
     ),
 ]
 
 AccountId = Annotated[
     str,
-    Matching(
-        pattern=r"[0-9]{12}",
-        rule='must be the 12 digits of an AWS account, in quotes, such as "111122223333"',
-    ),
+    Field(pattern=r"^[0-9]{12}$"),
+    Message('must be the 12 digits of an AWS account, in quotes, such as "111122223333"'),
 ]
 
 
@@ -50,7 +47,7 @@ def _named(
     """
     rule = f"must be {what}, such as {examples[0]}"
     another = Field(examples=[*examples[1:]])
-    return Matching(pattern=pattern, longest=longest, rule=rule), Names(kind), another
+    return Field(pattern=rf"^{pattern}$", max_length=longest), Message(rule), Names(kind), another
 
 
 def _arn_pattern(service: str, resource: str) -> str:
@@ -79,11 +76,8 @@ RoleArn = Annotated[
 ]
 RoleName = Annotated[
     str,
-    Matching(
-        pattern=_IAM_NAME,
-        longest=64,
-        rule="must be the name of an IAM role: 1 to 64 letters, digits and _+=,.@- without a path",
-    ),
+    Field(pattern=rf"^{_IAM_NAME}$", max_length=64),
+    Message("must be the name of an IAM role: 1 to 64 letters, digits and _+=,.@- without a path"),
 ]
 PrincipalArn = Annotated[
     str, *_arn("principal", "an IAM role or user", "iam", _PRINCIPAL, _ADMIN, _ANOTHER)
@@ -173,14 +167,20 @@ CapacityReservationGroupArn = Annotated[
     *_arn("capacity reservations", _GROUP, "resource-groups", "group/[A-Za-z0-9_.-]+", *_GROUPS),
 ]
 
+
+def path_part(letters: str) -> str:
+    """Return the pattern of a part of a path, of letters and dots, which is neither . nor .. ."""
+    return rf"(\.?\.?[{letters}][.{letters}]*|\.\.\.[.{letters}]*)"
+
+
 # https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html
 BUCKET_NAME = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 BucketName = Annotated[
     str,
-    Matching(
-        pattern=BUCKET_NAME,
-        rule="must be the name of an S3 bucket, 3 to 63 lower-case letters, digits, dots and inner "
-        "hyphens",
+    Field(pattern=rf"^{BUCKET_NAME}$"),
+    Message(
+        "must be the name of an S3 bucket, 3 to 63 lower-case letters, digits, dots and inner "
+        "hyphens"
     ),
 ]
 
@@ -188,7 +188,8 @@ BucketName = Annotated[
 def _ec2_id(prefix: str, noun: str) -> tuple[object, ...]:
     rule = f"must be {noun} such as {prefix}-0123456789abcdef0"
     return (
-        Matching(pattern=rf"{prefix}-[0-9a-f]{{8}}([0-9a-f]{{9}})?", rule=rule),
+        Field(pattern=rf"^{prefix}-[0-9a-f]{{8}}([0-9a-f]{{9}})?$"),
+        Message(rule),
         Field(examples=[f"{prefix}-0fedcba9876543210"]),
     )
 
@@ -196,7 +197,7 @@ def _ec2_id(prefix: str, noun: str) -> tuple[object, ...]:
 SubnetId = Annotated[str, *_ec2_id("subnet", "a subnet's ID")]
 SecurityGroupId = Annotated[str, *_ec2_id("sg", "a security group's ID")]
 VpcId = Annotated[str, *_ec2_id("vpc", "the ID of a VPC")]
-RouteTableId = Annotated[str, _ec2_id("rtb", "a route table's ID")[0]]
+RouteTableId = Annotated[str, *_ec2_id("rtb", "a route table's ID")[:2]]
 NatGatewayId = Annotated[str, *_ec2_id("nat", "a NAT gateway's ID")]
 CapacityReservationId = Annotated[
     str, *_ec2_id("cr", "a capacity reservation's ID"), Names("capacity reservations")

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import Findings, KeyPath, error
-from hyperpod_cdk.schema.limits import Matching
+from hyperpod_cdk.schema.limits import Message
 
 # https://docs.aws.amazon.com/global-infrastructure/latest/regions/aws-availability-zones.html
 _OF_MOST_REGIONS = 3
@@ -53,10 +53,10 @@ def _existing(value: str) -> str:
 
 AvailabilityZone = Annotated[
     str,
-    Matching(
-        pattern=f"{_ZONE_ID}|{_ZONE_NAME}",
-        rule="must be an availability zone ID such as usw2-az1, or a name such as us-west-2a, "
-        "which is another place in each account; `aws ec2 describe-availability-zones` lists both",
+    Field(pattern=f"^({_ZONE_ID}|{_ZONE_NAME})$"),
+    Message(
+        "must be an availability zone ID such as usw2-az1, or a name such as us-west-2a, "
+        "which is another place in each account; `aws ec2 describe-availability-zones` lists both"
     ),
     AfterValidator(_existing),
     Field(examples=["usw2-az1", "usw2-az3", "use1-az2", "use1-az4", "use2-az1"]),

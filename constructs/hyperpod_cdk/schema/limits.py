@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from math import inf
 from typing import Annotated, Any, TypeVar
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic_core import CoreSchema, core_schema
 
 from hyperpod_cdk.facts.service_limits import Shape, shape
@@ -33,7 +33,14 @@ _LEAST_PART = 2
 _MOST_CLOSE = 4
 
 # https://docs.aws.amazon.com/cdk/v2/guide/tokens.html
-_TWICE = "is listed twice; list each once"
+TWICE = "is listed twice; list each once"
+# Types of pydantic's errors: https://docs.pydantic.dev/latest/errors/validation_errors/
+_LIMITS = (
+    "string_pattern_mismatch",
+    "string_too_long",
+    "greater_than_equal",
+    "less_than_equal",
+)
 _TOKEN = re.compile(r"\$\{Token\[[^\]]*\]\}")
 
 Value = TypeVar("Value")
@@ -60,7 +67,8 @@ class Limits(ABC):
         of_value = handler(schema)
         for part in of_value.get("anyOf", [of_value]):
             kind = part.get("type", "")
-            part.update({} if kind == "null" else self._json_schema(kind))
+            if kind != "null":
+                part.update({**self._json_schema(kind), **part})  # Those of the field are narrower.
         return of_value
 
     def __get_pydantic_core_schema__(
@@ -110,81 +118,36 @@ class ApiLimits(Limits):
         return limit_findings(value, limits=shape(self.shape_name), noun=self.noun)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class OneOf(Limits):
-    """Limits a text or a whole number to listed values that no service model holds.
+@dataclass(frozen=True, slots=True)
+class Message:
+    """Says what a value must be, if pydantic's limits on it, which stand before, refuse it.
 
-    The noun is what the value is, with its article: "a Kubernetes version of HyperPod".
+    The text reads on from the value: "must be an S3 URI such as s3://bucket". Patterns are in what
+    pydantic and JSON Schema have in common. A CDK token passes.
     """
 
-    values: tuple[str, ...] | tuple[int, ...]
-    noun: str
+    text: str
 
-    def _json_schema(self, _kind: str) -> dict[str, Any]:
-        return {"enum": list(self.values)}
+    def __get_pydantic_core_schema__(
+        self, source: type, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        """Validate the value with the limits, and replace their message."""
+        return core_schema.no_info_wrap_validator_function(self._check, handler(source))
 
-    @property
-    def choices(self) -> tuple[str, ...]:
-        """The values."""
-        return tuple(str(value) for value in self.values)
-
-    def findings(self, value: str | int) -> list[Finding]:
-        """Find a value that is not listed."""
-        is_known = value in self.values
-        return [] if is_known else [_unknown(value, known=self.choices, noun=self.noun)]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Matching(Limits):
-    """Limits a text to a pattern that no service model holds.
-
-    Attributes:
-        pattern: Regular expression for the text from start to end, in what Python and JSON Schema
-            have in common.
-        rule: What is allowed; reads on from the value: "must be an S3 URI such as s3://bucket".
-        longest: Most characters.
-    """
-
-    pattern: str
-    rule: str
-    longest: int | None = None
-
-    def _json_schema(self, _kind: str) -> dict[str, Any]:
-        length = {} if self.longest is None else {"maxLength": self.longest}
-        return {"pattern": f"^(?:{self.pattern})$", **length}
-
-    def findings(self, value: str) -> list[Finding]:
-        """Find what is wrong with a text."""
+    def _check(self, value: object, validate: core_schema.ValidatorFunctionWrapHandler) -> object:
         if is_token(value):
-            return []
-        too_long = self.longest is not None and len(value) > self.longest
-        fits = not too_long and re.fullmatch(self.pattern, value)
-        return [] if fits else [Finding(value=value, message=self.rule)]
+            return value
+        try:
+            return validate(value)
+        except ValidationError as error:
+            if error.errors()[0]["type"] in _LIMITS:
+                raise ValueError(self.text) from None
+            raise
 
 
 EmailAddress = Annotated[
-    str, Matching(pattern=r"[^@\s]+@[^@\s]+\.[^@\s]+", rule="must be an e-mail address")
+    str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$"), Message("must be an e-mail address")
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Between(Limits):
-    """Limits a whole number to a range that no service model holds.
-
-    The message is what is said of other numbers. Default: the range.
-    """
-
-    least: int
-    most: int
-    message: str = ""
-
-    def _json_schema(self, _kind: str) -> dict[str, Any]:
-        return {"minimum": self.least, "maximum": self.most}
-
-    def findings(self, value: int) -> list[Finding]:
-        """Find a number outside the range."""
-        message = self.message or f"must be {self.least} to {self.most}"
-        return [] if self.least <= value <= self.most else [Finding(value=value, message=message)]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -213,23 +176,11 @@ class ListLimits(Limits):
         if not self._least <= len(value) <= most:
             message = f"must list {self._least} to {most} {self.noun}, the API's limits"
             yield Finding(value=list(value), message=message)
-        yield from listed_twice(value, message=_TWICE)
-
-
-@dataclass(frozen=True, slots=True)
-class EachOnce(Limits):
-    """Limits a list that no service model holds to entries that differ."""
-
-    def _json_schema(self, _kind: str) -> dict[str, Any]:
-        return {"uniqueItems": True}
-
-    def findings(self, value: tuple[object, ...]) -> Findings:
-        """Find entries that a list has twice."""
-        return listed_twice(value, message=_TWICE)
+        yield from listed_twice(value)
 
 
 def listed_twice(
-    values: Sequence[object], *, message: str, of: KeyPath = (), key: str | None = None
+    values: Sequence[object], *, message: str = TWICE, of: KeyPath = (), key: str | None = None
 ) -> Findings:
     """Find values that a list has twice, or the value of a key of its items does; `of` the list."""
     for index, item in enumerate(values):
@@ -246,7 +197,13 @@ def is_token(value: object) -> bool:
 def limit_findings(value: str | int, *, limits: Shape, noun: str) -> list[Finding]:
     """Find what makes a value of the right type unacceptable to the API."""
     if limits.values:
-        return [] if value in limits.values else [_unknown(value, known=limits.values, noun=noun)]
+        return (
+            []
+            if value in limits.values
+            else [
+                Finding(value=value, message=f"is not {noun}{unknown(value, known=limits.values)}")
+            ]
+        )
     if is_token(value):
         return []
     size, unit = (len(value), " characters") if isinstance(value, str) else (value, "")
@@ -291,11 +248,11 @@ def nearest_name(value: object, *, known: Iterable[str]) -> str | None:
     return names[found[0]] if found else None
 
 
-def _unknown(value: str | int, *, known: Sequence[str], noun: str) -> Finding:
+def unknown(value: object, *, known: Sequence[str]) -> str:
+    """Write the nearest of the known values, if there is one, and which there are."""
     # Numbers and versions that look alike are not typing errors of each other.
     is_number = all(name.replace(".", "").isdigit() for name in known)
-    hint = "" if is_number else nearest(value, known=known)
-    return Finding(value=value, message=f"is not {noun}{hint}{allowed(known)}")
+    return ("" if is_number else nearest(value, known=known)) + allowed(known)
 
 
 def _least(limits: Shape) -> int:

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self, TypeVar, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin
 
 from pydantic import (
     AfterValidator,
     BaseModel,
     ConfigDict,
+    Field,
     Strict,
+    TypeAdapter,
     ValidationError,
     model_validator,
 )
@@ -17,7 +19,14 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from hyperpod_cdk.schema.errors import ConfigError, Finding, KeyPath, RefusedError, refuse
-from hyperpod_cdk.schema.limits import Limits, allowed, nearest, nearest_name
+from hyperpod_cdk.schema.limits import (
+    Limits,
+    allowed,
+    listed_twice,
+    nearest,
+    nearest_name,
+    unknown,
+)
 from hyperpod_cdk.schema.other_names import homes_of, plain_name
 
 Item = TypeVar("Item")
@@ -138,6 +147,15 @@ def judged(find: Callable[[Any], Iterable[Finding]]) -> AfterValidator:
     return AfterValidator(check)
 
 
+ListedOnce = Annotated[
+    tuple[Item, ...],
+    Strict(False),
+    judged(listed_twice),
+    Field(json_schema_extra={"uniqueItems": True}),
+]
+"""A list of entries that differ."""
+
+
 def members(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return members of a request, by name, so that their order never changes a template.
 
@@ -164,20 +182,21 @@ def given_in_vain(
 
     `why` returns why the field of a mark means nothing; empty if it does not say so.
     """
-    for name in type(section).model_fields:
+    for name, field in type(section).model_fields.items():
         value = getattr(section, name)
         if name not in section.model_fields_set or value in (None, (), {}, False):
             continue
-        reason = next(filter(None, map(why, type(section).model_fields[name].metadata)), "")
-        if reason:
-            yield (name,), value, reason
-            continue
-        parts = enumerate(value) if isinstance(value, tuple) else [(None, value)]
-        for index, part in parts:
-            if isinstance(part, Section):
-                place = (name,) if index is None else (name, index)
-                for path, found, reason in given_in_vain(part, why):
-                    yield (*place, *path), found, reason
+        reasons = [why(mark) for mark in field.metadata]
+        if any(reasons):
+            yield (name,), value, "".join(reasons)
+        elif isinstance(value, Section):
+            for path, inner_value, reason in given_in_vain(value, why):
+                yield (name, *path), inner_value, reason
+        elif isinstance(value, tuple):
+            for index, item in enumerate(value):
+                if isinstance(item, Section):
+                    for path, inner_value, reason in given_in_vain(item, why):
+                        yield (name, index, *path), inner_value, reason
 
 
 def _api_value(value: object) -> object:
@@ -231,6 +250,15 @@ def findings_of(error: ValidationError, *, model: type[Section]) -> list[Finding
     ]
 
 
+def findings_in(value: object, *, of: TypeAdapter[str], key: str) -> list[Finding]:
+    """Return what is wrong with a value of an annotated type, under its key."""
+    try:
+        of.validate_python(value, strict=True)
+    except ValidationError as error:
+        return [finding.under(key) for finding in findings_of(error, model=Section)]
+    return []
+
+
 def _nearest_key(place: tuple[str | int, ...], *, model: type[Section]) -> str | None:
     """Return the key of the same section that the one at a place, which there is not, is for."""
     section = _section_at(place[:-1], model=model)
@@ -255,24 +283,34 @@ def _findings(details: ErrorDetails, *, model: type[Section]) -> list[Finding]:
         path = tuple(step for step in place[:-1] if step != value)
         message = "is not text, as every key must be; write it in quotes"
         return [Finding(path=path, value=value, message=message)]
-    return [Finding(path=place, value=value, message=_wrong_type(details, model=model))]
+    return [Finding(path=place, value=value, message=_wrong_value(details, model=model))]
 
 
-def _wrong_type(details: ErrorDetails, *, model: type[Section]) -> str:
-    expected, value = _TYPES.get(details["type"]), details["input"]
+def _wrong_value(details: ErrorDetails, *, model: type[Section]) -> str:
+    """Say in YAML's words what pydantic says in Python's."""
+    value, field = details["input"], _field_at(details["loc"], model=model)
+    values = _values(field)
+    expected = _TYPES.get(details["type"])
+    if details["type"] == "literal_error" and values:
+        if type(value) is type(values[0]):
+            return f"is not a possible value{unknown(value, known=[*map(str, values)])}"
+        expected = "text" if isinstance(values[0], str) else "a whole number"
+    bounds = [bound for mark in _marks(field) for bound in _bounds(mark)]
+    if details["type"] in ("greater_than_equal", "less_than_equal") and bounds:
+        return f"must be {min(bounds)} to {max(bounds)}"
     if expected is None:
         return f"is refused: {details['msg']}"
     if value is None:
         has_default = _has_default(details["loc"], model=model)
         return f"must be {expected}" + ("; leave the key out to take its default" * has_default)
-    choices = _choices(_field_at(details["loc"], model=model))
+    choices = allowed([*map(str, values)])
     if isinstance(value, list | tuple | dict):
         kind = "a mapping" if isinstance(value, dict) else "a list"
-        return f"must be {expected}, not {kind}{allowed(choices)}"
+        return f"must be {expected}, not {kind}{choices}"
     # YAML reads 1.30 as a number, and no as false; of some choices, none is meant by that.
-    is_choice = isinstance(value, bool) and choices != ()
+    is_choice = isinstance(value, bool) and values != ()
     quotes = "" if is_choice else _quotes(expected, value=value)
-    return f"must be {expected}{quotes}{allowed(choices)}"
+    return f"must be {expected}{quotes}{choices}"
 
 
 def _quotes(expected: str, *, value: object) -> str:
@@ -293,10 +331,27 @@ def _has_default(place: tuple[str | int, ...], *, model: type[Section]) -> bool:
     return isinstance(place[-1], str) and field is not None and not field.is_required()
 
 
-def _choices(field: FieldInfo | None) -> tuple[str, ...]:
+def _values(field: FieldInfo | None) -> tuple[str, ...] | tuple[int, ...]:
     """Return the values that a field is limited to; none where they are not listed."""
-    marks = () if field is None else (*field.metadata, *arguments(field.annotation))
-    return next((mark.choices for mark in marks if isinstance(mark, Limits) and mark.choices), ())
+    for mark in _marks(field):
+        if isinstance(mark, Limits) and mark.choices:
+            return mark.choices
+        if get_origin(mark) is Literal:
+            return get_args(mark)
+    return ()
+
+
+def _bounds(mark: object) -> list[int]:
+    """Return the least or the most that a mark lets a number be."""
+    if isinstance(mark, FieldInfo):  # within another type: `Annotated[int, Field(ge=1)] | None`
+        return [bound for inner in mark.metadata for bound in _bounds(inner)]
+    return [getattr(mark, name) for name in ("ge", "le") if hasattr(mark, name)]
+
+
+def _marks(field: FieldInfo | None) -> tuple[object, ...]:
+    """Return a field's type and marks, and those within its type."""
+    kind = None if field is None else field.annotation
+    return (kind, *arguments(kind), *(() if field is None else field.metadata))
 
 
 def arguments(annotation: object) -> Iterator[object]:

@@ -11,7 +11,7 @@ from pydantic import Field
 from hyperpod_cdk.schema.arns import KmsKeyArn, SubnetId
 from hyperpod_cdk.schema.cidrs import AllocatableCidr, overlap_findings
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.schema.limits import ApiLimits, Between, Matching
+from hyperpod_cdk.schema.limits import ApiLimits, Message
 from hyperpod_cdk.schema.named_resources import Names
 from hyperpod_cdk.schema.section import Api, Listed, Section, Task
 
@@ -88,19 +88,17 @@ class AccountingConfig(Section):
 
     instance_class: Annotated[
         str,
-        Matching(
-            pattern=r"db\.[a-z0-9]+(-[a-z0-9]+)*\.[a-z0-9]+",
-            rule="must be an instance class of RDS such as db.t4g.small",
-        ),
+        Field(pattern=r"^db\.[a-z0-9]+(-[a-z0-9]+)*\.[a-z0-9]+$"),
+        Message("must be an instance class of RDS such as db.t4g.small"),
         Field(examples=["db.m7g.large"]),
     ] = "db.t4g.small"
     """Instance class of the new database. A change stops it for minutes. Default: db.t4g.small."""
 
-    storage_gib: Annotated[int, Between(_LEAST_GIB, _MOST_GIB)] = _LEAST_GIB
+    storage_gib: Annotated[int, Field(ge=_LEAST_GIB, le=_MOST_GIB)] = _LEAST_GIB
     """Size of the new database's gp3 volume in GiB, 20 to 65536. It can grow later, and never
     shrink. Default: 20."""
 
-    backup_days: Annotated[int, Between(1, _MOST_BACKUP_DAYS)] = 7
+    backup_days: Annotated[int, Field(ge=1, le=_MOST_BACKUP_DAYS)] = 7
     """Days for which RDS keeps its daily backups of the new database, 1 to 35. Default: 7."""
 
     multi_az: bool = False

@@ -1,14 +1,14 @@
 """What a cluster that Slurm orchestrates says of it: the `slurm` keys of cluster and groups."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from hyperpod_cdk.schema.limits import ApiLimits, OneOf
+from hyperpod_cdk.schema.limits import ApiLimits
 from hyperpod_cdk.schema.section import Section, Task, members
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.slurm.setup_section import SlurmSetupConfig
-from hyperpod_shared.clusters import LOGIN, NODE_TYPES
+from hyperpod_shared.clusters import LOGIN
 
 _PARTITIONS = Task("divide a Slurm cluster into partitions")
 
@@ -17,8 +17,7 @@ class SlurmNodesConfig(Section):
     """What the nodes of a group are in Slurm."""
 
     node_type: Annotated[
-        str,
-        OneOf(values=NODE_TYPES, noun="a type of Slurm node"),
+        Literal["controller", "login", "compute"],
         Field(examples=[LOGIN]),
         _PARTITIONS,
     ]
@@ -50,8 +49,7 @@ class SlurmConfig(Section):
     """How HyperPod runs Slurm."""
 
     strategy: Annotated[
-        str | None,
-        OneOf(values=("managed", "overwrite", "merge"), noun="a way to treat edits of slurm.conf"),
+        Literal["managed", "overwrite", "merge"] | None,
         Field(examples=["overwrite"]),
         Task("edit slurm.conf by hand"),
     ] = None

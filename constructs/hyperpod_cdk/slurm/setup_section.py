@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.schema.errors import Finding, refuse
-from hyperpod_cdk.schema.limits import Between, Matching
+from hyperpod_cdk.schema.limits import Message
 from hyperpod_cdk.schema.section import Section, Task
 
 _TASK = Task("give a Slurm cluster users")
@@ -50,17 +50,14 @@ class SlurmSetupConfig(Section):
 
     motd: Annotated[
         str | None,
-        Matching(
-            pattern=r"[^\x00-\x08\x0b-\x1f]*",
-            longest=4_096,
-            rule="must be text of at most 4,096 characters without control characters",
-        ),
+        Field(pattern=r"^[^\x00-\x08\x0b-\x1f]*$", max_length=4_096),
+        Message("must be text of at most 4,096 characters without control characters"),
         Field(examples=["Welcome to the cluster"]),
     ] = None
     """Message that users see when they log in to a node. Default: what the node is, and how to
     submit a job."""
 
-    open_files: Annotated[int, Between(1_024, 1_048_576), Field(examples=[65_536])] = 1_048_576
+    open_files: Annotated[int, Field(ge=1_024, le=1_048_576), Field(examples=[65_536])] = 1_048_576
     """How many files a process of a user may have open; locked memory, which EFA and NCCL use, is
     unlimited. A job has the limits that it is submitted with. Default: 1048576, the kernel's own
     limit."""

@@ -1,14 +1,14 @@
 """Parts of a file system's section: claims, links to S3, and when AWS maintains it."""
 
 from collections.abc import Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from hyperpod_cdk.helm.section import Namespace
 from hyperpod_cdk.schema.arns import BUCKET_NAME
 from hyperpod_cdk.schema.errors import Finding, Findings
-from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, ListLimits, Matching, OneOf
+from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, ListLimits, Message
 from hyperpod_cdk.schema.section import EKS, Api, Listed, OrchestratedBy, Section, Task
 
 
@@ -73,11 +73,11 @@ class MaintainedFiles(Section):
 
 READ_ONLY = "ReadOnlyMany"
 # Kubernetes takes longer ones; this one is also part of the volume's name.
-_CLAIM_NAME = Matching(
-    pattern=DNS_LABEL,
-    longest=63,
-    rule="must be 1 to 63 lower-case letters, digits and inner hyphens",
-)
+_ClaimName = Annotated[
+    str,
+    Field(pattern=rf"^{DNS_LABEL}$", max_length=63),
+    Message("must be 1 to 63 lower-case letters, digits and inner hyphens"),
+]
 
 
 class ClaimConfig(Section):
@@ -86,13 +86,11 @@ class ClaimConfig(Section):
     namespace: Annotated[Namespace, Task("mount a file system in a namespace")] = "default"
     """Namespace of the pods."""
 
-    name: Annotated[str | None, _CLAIM_NAME] = None
+    name: _ClaimName | None = None
     """Name of the claim. Default: fsx-claim, fsx-<name>-claim for a further file system, and
     home-claim for home directories."""
 
-    access: Annotated[
-        str, OneOf(values=("ReadWriteMany", READ_ONLY), noun="an access mode of a shared volume")
-    ] = "ReadWriteMany"
+    access: Literal["ReadWriteMany", "ReadOnlyMany"] = "ReadWriteMany"
     """ReadWriteMany: all its pods may write. ReadOnlyMany: none may. Cannot be changed later: name
     another claim."""
 
@@ -119,17 +117,17 @@ class DataRepositoryConfig(Section):
 
     path: Annotated[
         str,
+        Field(pattern=rf"^({_DIRECTORY})$"),
+        Message("must be a path such as /s3, from the file system's root"),
         ApiLimits(shape_name="fsx.Namespace", noun="a path of a data repository such as /s3"),
-        Matching(
-            pattern=_DIRECTORY, rule="must be a path such as /s3, from the file system's root"
-        ),
         Field(examples=["/elsewhere"]),
     ] = "/s3"
     """Directory of the file system that shows the S3 objects. None may be inside another."""
 
     s3_uri: Annotated[
         str | None,
-        Matching(pattern=_S3_URI, rule="must be an S3 URI such as s3://bucket/prefix"),
+        Field(pattern=rf"^{_S3_URI}$"),
+        Message("must be an S3 URI such as s3://bucket/prefix"),
         Field(examples=["s3://another-bucket/prefix"]),
         Task("read a data set from S3, and write checkpoints to it"),
     ] = None

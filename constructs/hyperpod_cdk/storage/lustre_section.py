@@ -4,14 +4,14 @@ https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreCo
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.hyperpod.node_settings import FsxLustreMountConfig, Mounts
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, Findings, error
-from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, Matching, OneOf
+from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, Message
 from hyperpod_cdk.schema.section import Listed, Task, members
 from hyperpod_cdk.storage.claim_section import (
     ClaimConfig,
@@ -23,7 +23,6 @@ from hyperpod_cdk.storage.claim_section import (
 
 TIERED = "INTELLIGENT_TIERING"
 SMALLEST_GIB, _STEP_GIB = 1200, 2400
-THROUGHPUTS = (125, 250, 500, 1000)
 MOST_REPOSITORIES = 8
 TIERED_METADATA_IOPS = (6000, 12000)
 # Smallest size by throughput; sizes are multiples of it.
@@ -72,19 +71,15 @@ class LustreConfig(MaintainedFiles):
 
     file_system_id: Annotated[
         str | None,
-        Matching(
-            pattern=r"fs-[0-9a-f]{8}([0-9a-f]{9})?",
-            rule="must be the ID of a file system, such as fs-0123456789abcdef0",
-        ),
+        Field(pattern=r"^fs-[0-9a-f]{8}([0-9a-f]{9})?$"),
+        Message("must be the ID of a file system, such as fs-0123456789abcdef0"),
         Field(examples=["fs-0123456789abcdef0"]),
         Task("use a file system that exists"),
     ] = None
     """ID of an existing FSx for Lustre file system, which is never changed or deleted; of the other
     keys, only claims can be used with it. Default: none, one is created."""
 
-    storage_type: Annotated[
-        str, OneOf(values=("SSD", TIERED), noun="a storage type of PERSISTENT_2")
-    ] = "SSD"
+    storage_type: Literal["SSD", "INTELLIGENT_TIERING"] = "SSD"
     """SSD, with a fixed size; or INTELLIGENT_TIERING, which grows and shrinks with its files. It
     cannot be changed later."""
 
@@ -104,8 +99,7 @@ class LustreConfig(MaintainedFiles):
     shrink."""
 
     throughput_mbps_per_tib: Annotated[
-        int,
-        OneOf(values=THROUGHPUTS, noun="a throughput of PERSISTENT_2 in MB/s per TiB"),
+        Literal[125, 250, 500, 1000],
         Task("size the shared file system, or do without"),
     ] = 250
     """Throughput in MB/s for each TiB of size: 125, 250, 500 or 1000."""
@@ -266,11 +260,8 @@ class NamedLustreConfig(LustreConfig):
 
     name: Annotated[
         str,
-        Matching(
-            pattern=DNS_LABEL,
-            longest=20,
-            rule="must be 1 to 20 lower-case letters, digits and inner hyphens",
-        ),
+        Field(pattern=rf"^{DNS_LABEL}$", max_length=20),
+        Message("must be 1 to 20 lower-case letters, digits and inner hyphens"),
     ]
     """Name of the file system, unique in the deployment. Its claim is fsx-<name>-claim."""
 

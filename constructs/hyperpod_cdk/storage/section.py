@@ -1,14 +1,14 @@
 """The `storage` section: file systems."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from hyperpod_cdk.hyperpod.node_settings import FsxOpenZfsMountConfig, Mounts
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error
-from hyperpod_cdk.schema.limits import ApiLimits, OneOf
+from hyperpod_cdk.schema.limits import ApiLimits
 from hyperpod_cdk.schema.section import EKS, Listed, OfHyperPod, OrchestratedBy, Task, members
 from hyperpod_cdk.storage.claim_section import ClaimConfig, Claims, MaintainedFiles
 from hyperpod_cdk.storage.lustre_section import LustreConfig, NamedLustreConfig
@@ -44,9 +44,9 @@ class HomeDirectoriesConfig(MaintainedFiles):
     """Throughput in MB/s: 160, 320, 640, 1280, 2560, 3840, 5120, 7680 or 10240; of SINGLE_AZ_HA_1
     and SINGLE_AZ_1 64, 128, 256, 512, 1024, 2048, 3072 or 4096."""
 
-    deployment_type: Annotated[
-        str, OneOf(values=tuple(_THROUGHPUTS), noun="a deployment type in one zone")
-    ] = "SINGLE_AZ_HA_2"
+    deployment_type: Literal["SINGLE_AZ_HA_2", "SINGLE_AZ_HA_1", "SINGLE_AZ_2", "SINGLE_AZ_1"] = (
+        "SINGLE_AZ_HA_2"
+    )
     """SINGLE_AZ_HA_2 and SINGLE_AZ_HA_1 have a standby, SINGLE_AZ_2 and SINGLE_AZ_1 do not. It
     cannot be changed later."""
 

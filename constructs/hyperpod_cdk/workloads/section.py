@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from hyperpod_cdk.schema.limits import Between, Matching
+from hyperpod_cdk.schema.limits import Message
 from hyperpod_cdk.schema.section import Section, Task
 
 _MOST_KEPT = 100
@@ -19,11 +19,13 @@ class WorkloadsConfig(Section):
 
     base_registry: Annotated[
         str | None,
-        Matching(
-            pattern=r"\d{12}\.dkr\.ecr\.[a-z]{2,4}(?:-[a-z]+)+-\d\.amazonaws\.com(?:\.cn)?(?:/[a-z0-9._-]+)*",
-            rule="must be a private registry of ECR, perhaps with folders, such as "
-            "111122223333.dkr.ecr.us-west-2.amazonaws.com/mirror, without https://",
-            longest=255,
+        Field(
+            pattern=r"^\d{12}\.dkr\.ecr\.[a-z]{2,4}(?:-[a-z]+)+-\d\.amazonaws\.com(?:\.cn)?(?:/[a-z0-9._-]+)*$",
+            max_length=255,
+        ),
+        Message(
+            "must be a private registry of ECR, perhaps with folders, such as "
+            "111122223333.dkr.ecr.us-west-2.amazonaws.com/mirror, without https://"
         ),
         Field(examples=["111122223333.dkr.ecr.us-west-2.amazonaws.com/mirror"]),
     ] = None
@@ -32,11 +34,13 @@ class WorkloadsConfig(Section):
 
     package_index: Annotated[
         str | None,
-        Matching(
-            pattern=r"https://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:/[A-Za-z0-9._~/-]*)?",
-            rule="must be the https:// URL of a package index, such as https://pypi.example.com/simple,"
-            " without a user or password, which would stay readable in the image",
-            longest=500,
+        Field(
+            pattern=r"^https://[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:/[A-Za-z0-9._~/-]*)?$",
+            max_length=500,
+        ),
+        Message(
+            "must be the https:// URL of a package index, such as https://pypi.example.com/simple,"
+            " without a user or password, which would stay readable in the image"
         ),
         Field(examples=["https://registry.example.com/simple"]),
     ] = None
@@ -47,6 +51,8 @@ class WorkloadsConfig(Section):
     """Whether builds run in the VPC, in the subnets and the security group of the nodes. Default:
     true in a closed network, where a build then needs package_index; else false."""
 
-    images_kept: Annotated[int, Between(1, _MOST_KEPT), Task("build the image that jobs run")] = 10
+    images_kept: Annotated[
+        int, Field(ge=1, le=_MOST_KEPT), Task("build the image that jobs run")
+    ] = 10
     """How many images of each kind the repository keeps, 1 to 100; older ones are deleted, even if
     a job would pull them again. Default: 10."""

@@ -53,7 +53,7 @@ def groups(*names: str) -> list[dict[str, object]]:
         ("name", "a\n", r"'a\n' must be"),
         ("region", "us-west2", "'us-west2' is not an AWS region; did you mean us-west-2?"),
         # EKS
-        ("eks.version", "1.29", "is not a Kubernetes version HyperPod supports"),
+        ("eks.version", "1.29", "is not a possible value (allowed: 1.30"),
         ("eks.version", "1.36", "(allowed: 1.30, 1.31, 1.32, 1.33, 1.34, 1.35)"),
         ("eks.version", 1.3, "1.3 must be text; write it in quotes (allowed: 1.30, 1.31"),
         ("eks.deletion_protection", "true", "must be true or false; write it without quotes"),

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.facts.service_limits import shape
 from hyperpod_cdk.schema.arns import KmsKeyId, PrincipalArn
-from hyperpod_cdk.schema.limits import ApiLimits, Matching
+from hyperpod_cdk.schema.limits import ApiLimits
 from hyperpod_cdk.schema.named_resources import Names, named_resources
 from hyperpod_cdk.schema.section import Listed, Section, arguments, section_in
 from hyperpod_rehearsal.existing_resources import account_of, existing_resources
@@ -75,12 +76,12 @@ def fields(section: type[Section]) -> Iterator[tuple[str, list[object]]]:
 
 def pattern(mark: object) -> str:
     match mark:
-        case Matching():
-            return mark.pattern
+        case FieldInfo():
+            return "".join(map(pattern, mark.metadata))
         case ApiLimits():
             return shape(mark.shape_name).pattern or ""
         case _:
-            return ""
+            return str(getattr(mark, "pattern", ""))
 
 
 def test_every_key_that_takes_an_arn_says_of_what() -> None:

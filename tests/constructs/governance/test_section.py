@@ -37,7 +37,7 @@ def _quota(**amounts: Any) -> dict[str, Any]:
         (_team(weight=float("nan")), f"{_TEAM_PATH}.weight: .nan must be a whole number"),
         (_team(borrow_limit_percent=501), "borrow_limit_percent: 501 must be 1 to 500"),
         (_team(sharing="Lend", borrow_limit_percent=10), "with sharing Lend the team borrows noth"),
-        (_team(sharing="Give"), f"{_TEAM_PATH}.sharing: 'Give' is not a way to share"),
+        (_team(sharing="Give"), f"{_TEAM_PATH}.sharing: 'Give' is not a possible value"),
         (
             _team(quota=[_QUOTA, _QUOTA | {"nodes": 2}]),
             "quota[1].instance_type: 'ml.g5.12xlarge' must be there once in a team's quota",

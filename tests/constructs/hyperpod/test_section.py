@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import aws_cdk as cdk
 import botocore.session
@@ -17,9 +17,9 @@ from botocore.model import ListShape, MapShape, ServiceModel, Shape, StructureSh
 from botocore.serialize import create_serializer
 from botocore.validate import ParamValidator
 from constructs import Construct
-from pydantic import ValidationError
 
 from hyperpod_cdk import (
+    ConfigError,
     Eks,
     HyperPodCluster,
     LifecycleScripts,
@@ -28,7 +28,7 @@ from hyperpod_cdk import (
     load_config,
 )
 from hyperpod_cdk.hyperpod.orchestrator import Slurm
-from hyperpod_cdk.hyperpod.waiting import ON_CREATE_FAILURE, ON_SHORTAGE, WAIT_FOR, WaitingConfig
+from hyperpod_cdk.hyperpod.waiting import WaitingConfig
 from hyperpod_cdk.slurm.accounting import ImportedAccountingDatabase
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.synthesis.refusals import MOST_REQUEST_BYTES, request_bytes
@@ -224,9 +224,9 @@ def test_the_defaults_agree() -> None:
 @pytest.mark.parametrize(
     "waiting",
     [
-        *(WaitingConfig(wait_for=value) for value in WAIT_FOR),
-        *(WaitingConfig(on_shortage=value) for value in ON_SHORTAGE),
-        *(WaitingConfig(on_create_failure=value) for value in ON_CREATE_FAILURE),
+        WaitingConfig.model_validate({name: value})
+        for name in ("wait_for", "on_shortage", "on_create_failure")
+        for value in get_args(WaitingConfig.model_fields[name].annotation)
     ],
 )
 def test_the_function_knows_every_value_of_the_configuration(waiting: WaitingConfig) -> None:
@@ -251,5 +251,5 @@ def test_the_largest_cluster_is_not_refused(stack: cdk.Stack) -> None:
     ],
 )
 def test_bad(keys: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValidationError, match=message):
-        WaitingConfig.model_validate(keys)
+    with pytest.raises(ConfigError, match=message):
+        WaitingConfig(**keys)

@@ -179,7 +179,7 @@ def test_a_folder_of_more_files_than_are_put_at_once_is_refused(tmp_path: Path) 
     ("values", "message"),
     [
         ({"run": "instead"}, "run: 'instead' has no effect without directory"),
-        ({"run": "before"}, "run: 'before' is not a time to run own scripts"),
+        ({"run": "before"}, "run: 'before' is not a possible value"),
         ({"prefix": "/scripts"}, "prefix: '/scripts' must be a prefix such as lifecycle-scripts"),
         ({"prefix": "a/../b"}, r"prefix: 'a/\.\./b' must be a prefix"),
         ({"prefix": "a*"}, r"prefix: 'a\*' must be a prefix"),

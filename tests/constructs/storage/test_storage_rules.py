@@ -95,7 +95,7 @@ def test_fsx_takes_what_the_section_takes(fields: dict[str, Any]) -> None:
         ),
         ({**TIERED, "read_cache_gib": 64}, "read_cache_gib: 64 goes with read_cache: USER_PROV"),
         ({"throughput_mbps": 4000}, "throughput_mbps: 4000 belongs to storage_type INTELLIGENT"),
-        ({"storage_type": "HDD"}, "storage_type: 'HDD' is not a storage type of PERSISTENT_2"),
+        ({"storage_type": "HDD"}, "storage_type: 'HDD' is not a possible value"),
         ({"backup_start_time": "02:00"}, "backup_start_time: '02:00' needs backup_retention_days"),
         ({"backup_retention_days": 91}, "backup_retention_days: 91 must be 0 to 90"),
         (
@@ -171,7 +171,7 @@ def test_fsx_takes_what_the_section_takes(fields: dict[str, Any]) -> None:
             {"more_file_systems": [{"name": "a", "claims": [{"name": "fsx-claim"}]}]},
             "more_file_systems.0. .a..claims.0. .fsx-claim..name: .* is the second claim",
         ),
-        ({"claims": [{"access": "ReadWriteOnce"}]}, "claims.0..access: .* is not an access mode"),
+        ({"claims": [{"access": "ReadWriteOnce"}]}, "claims.0..access: .* is not a possible value"),
         (
             {"home_directories": {"throughput_mbps": 64}},
             "home_directories.throughput_mbps: 64 must",
@@ -182,7 +182,7 @@ def test_fsx_takes_what_the_section_takes(fields: dict[str, Any]) -> None:
         ),
         (
             {"home_directories": {"deployment_type": "MULTI_AZ_1"}},
-            "home_directories.deployment_type: 'MULTI_AZ_1' is not a deployment type",
+            "home_directories.deployment_type: 'MULTI_AZ_1' is not a possible value",
         ),
         ({"home_directories": {"capacity_gib": 63}}, "home_directories.capacity_gib: 63"),
     ],
