@@ -1,14 +1,6 @@
 # Everything installs into .venv and node_modules; only Python >= 3.11, make and git are needed.
 PYTHON ?= python3
-CONFIG ?= config/default.yaml
-SCENARIO ?= default
-ONLY ?=
 COUNT ?= 10000
-# Of a pipeline; the default configuration describes a deployment.
-PIPELINE := $(if $(filter config/default.yaml,$(CONFIG)),config/pipeline/pipeline.yaml,$(CONFIG))
-SHIPPED := $(foreach name,default p5-training spot-dev trainium,config/$(name).yaml)
-# A folder for each configuration, so that the templates of one never stand beside those of another.
-TEMPLATES := cdk.out/$(shell basename '$(CONFIG)' .yaml | tr -c 'A-Za-z0-9._\n-' '-')
 
 export PATH := $(CURDIR)/.venv/bin:$(CURDIR)/node_modules/.bin:$(PATH)
 # The CLI's own chatter: version notices, and usage reports to AWS.
@@ -17,9 +9,6 @@ export CDK_DISABLE_VERSION_CHECK := true
 PYTEST := pytest -n auto --dist loadfile --no-loadscope-reorder
 # A shell may forbid it, as images of containers do; each command would then compile all that it imports.
 export PYTHONDONTWRITEBYTECODE :=
-CLI = hyperpod-cdk $@ --config '$(CONFIG)'
-# A switch of make as an option, if it is on: $(call on,EXPRESS) is --express.
-on = $(if $(filter 1,$($(1))),--$(call lower,$(1)))
 # What a lock file lists, and nothing else: pip before 23.3 would take what another package asks for with an extra in
 # its newest release, which has no hash there.
 INSTALL := -m pip install -q --disable-pip-version-check --no-deps --require-hashes -r
@@ -32,25 +21,8 @@ LOCK_IMAGE = uv pip compile --quiet --python-platform x86_64-manylinux_2_28 --ge
   --custom-compile-command 'make lock' $(if $(filter 1,$(UPGRADE)),--upgrade)
 # Where the build of PyTorch for CPUs is, if this machine keeps none.
 TORCH = $(if $(PIP_FIND_LINKS),--find-links '$(PIP_FIND_LINKS)',--extra-index-url https://download.pytorch.org/whl/cpu)
-# No is an answer, which hyperpod-cdk ends with 3 for; make would call that an error.
-asked = || { code=$$?; [ $$code -eq 3 ] || exit $$code; }
 # Of what is quiet for minutes on a slow machine.
 PROGRESS := sh tools/progress.sh
-# NAME=ml as --name 'ml', if it is written on the command line: a shell may have a NAME or TYPE of its own.
-lower = $(shell echo $(1) | tr A-Z a-z)
-given = $(if $(filter command,$(origin $(1))),--$(call lower,$(1)) '$($(1))')
-# A configuration that is not given by CONFIG= would be passed over, and the default one be deployed.
-ifneq ($(filter %.yaml %.yml,$(MAKECMDGOALS))$(config),)
-  $(error write CONFIG=$(or $(filter %.yaml %.yml,$(MAKECMDGOALS)),$(config)))
-endif
-
-ifeq ($(strip $(CONFIG)),)
-  $(error CONFIG= names no file; leave it out for the default, config/default.yaml)
-endif
-# A switch that is on with 1 alone would be passed over with anything else.
-$(foreach switch,CHECKS DIGESTS DOCKER DRY EXPRESS FORCE KEEP MIRROR UNCHECKED UPGRADE YES,\
-  $(if $(filter-out 0 1,$($(switch))),$(error $(switch)=$($(switch)) is neither 1 nor 0; write $(switch)=1)))
-
 .DEFAULT_GOAL := help
 # No target is a file, but those with a dot or a slash in their names.
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(firstword $(MAKEFILE_LIST)))
@@ -58,95 +30,12 @@ $(foreach switch,CHECKS DIGESTS DOCKER DRY EXPRESS FORCE KEEP MIRROR UNCHECKED U
 help: ## Show this help
 	@awk -f tools/help.awk $(firstword $(MAKEFILE_LIST))
 
-##@ Try it without AWS
+##@ Use
 
-rehearse: this-machine setup-rehearsal layout ## Deploy to a local AWS, verify, delete: CONFIG=config/default.yaml SCENARIO=default EXPRESS=1 KEEP=1
-	@python -m hyperpod_rehearsal run --config '$(CONFIG)' --scenario '$(SCENARIO)' $(if $(filter 1,$(EXPRESS)),--express) $(if $(filter 1,$(KEEP)),--keep)
+rehearse: this-machine setup-rehearsal layout ## Deploy to a local AWS, verify, delete
+	@python -m hyperpod_rehearsal run
 
-rehearse-fault: .venv/.installed ## Let something fail in a rehearsal that is kept: FAULT=capacity-shortage GROUP=worker-group-1
-	@python -m hyperpod_rehearsal.kept_rehearsal '$(FAULT)' --group '$(GROUP)' --config '$(CONFIG)'
-
-rehearse-matrix: this-machine setup-rehearsal layout ## Play every scenario with every shipped configuration, in 20 minutes: CONFIGS=
-	@python -m hyperpod_rehearsal matrix $(or $(CONFIGS),$(SHIPPED))
-
-rehearse-pipeline: this-machine setup-rehearsal layout ## Play a pipeline on the local AWS, with all that a push runs: CONFIG=config/pipeline/pipeline.yaml CHECKS=0
-	@python -m hyperpod_rehearsal pipeline --config '$(PIPELINE)' $(if $(filter 0,$(CHECKS)),--without-checks)
-
-rehearse-change: this-machine setup-rehearsal layout ## Deploy a change on a local AWS that has what is deployed: CONFIG=config/mine.yaml ARCHIVE=deployed.zip SAVE=
-	@hyperpod-cdk rehearse-change --config '$(CONFIG)' $(if $(ARCHIVE),--archive '$(ARCHIVE)') $(if $(SAVE),--save '$(SAVE)')
-
-##@ Deploy
-
-bootstrap: setup layout ## Prepare account and region for CDK, once: CONFIG= POLICIES= TRUST=account of a pipeline
-	@$(CLI) $(if $(POLICIES),--policies '$(POLICIES)') $(if $(TRUST),--trust $(TRUST))
-
-setup: .venv/.installed node_modules/.installed ## Install what deploying needs into .venv and node_modules; done by every target
-
-init: .venv/.installed layout ## Write a configuration: asks, or NAME= REGION= ZONES= TYPE= COUNT= STORAGE= ORCHESTRATOR=; into CONFIG=, else config/<NAME>.yaml
-	@hyperpod-cdk init $(foreach key,CONFIG NAME REGION ZONES TYPE COUNT STORAGE ORCHESTRATOR,$(call given,$(key)))
-
-validate: .venv/.installed layout ## Check a configuration and say what it deploys: CONFIG=config/default.yaml
-	@$(CLI)
-
-cost: .venv/.installed layout ## Show what a configuration costs, line by line: CONFIG=
-	@$(CLI)
-
-prices: .venv/.installed layout ## Read HyperPod's prices in the configured region from AWS's public price list: CONFIG=
-	@python -m tools.read_prices --config '$(CONFIG)'
-
-deployer-policy: .venv/.installed layout ## Write the least IAM policies that deploy a configuration: CONFIG= ACCOUNT= DOCUMENT=
-	@$(CLI) $(if $(ACCOUNT),--account $(ACCOUNT)) $(if $(DOCUMENT),--document $(DOCUMENT))
-
-synth: setup layout ## Write the CloudFormation templates into a folder of cdk.out: CONFIG=
-	@$(CLI)
-
-templates: setup layout ## Write plain templates with parameters, to deploy without the CDK: CONFIG=
-	@$(CLI)
-
-preflight: setup layout ## Look read-only for what would fail in the middle of a deployment: CONFIG= SKIP=validators
-	@$(CLI) $(foreach name,$(SKIP),--skip '$(name)')
-
-diff: setup layout ## Show what a deployment would change, including IAM permissions: CONFIG=
-	@$(CLI)
-
-# EXPRESS=1 waits for less (docs/express.md).
-deploy: setup layout ## Show what changes, ask, deploy to your AWS account: CONFIG= ONLY=stack EXPRESS=1 YES=1
-	@$(CLI) $(if $(ONLY),--only '$(ONLY)') $(call on,EXPRESS) $(call on,YES) $(asked)
-
-pipeline: setup layout ## Create or change the pipeline that deploys the environments: CONFIG=config/pipeline/pipeline.yaml YES=1
-	@hyperpod-cdk pipeline --config '$(PIPELINE)' $(call on,YES)
-
-dashboards: .venv/.installed layout ## Write Grafana's dashboards and Prometheus's rules into build/dashboards, or send them: CONFIG= GRAFANA=address, or deployed
-	@$(CLI) $(call given,GRAFANA)
-
-image: .venv/.installed layout ## Build the images that jobs train in, and print their digests: CONFIG= DOCKER=1
-	@hyperpod-cdk image build --config '$(CONFIG)' $(call on,DOCKER)
-
-##@ Operate
-
-verify: .venv/.installed layout ## Check that what is deployed works: CONFIG=
-	@$(CLI)
-
-status: .venv/.installed layout ## Show the cluster, its groups and nodes, and what went wrong: CONFIG=
-	@$(CLI)
-
-destroy: setup layout ## Delete the nodes; network, control plane, DNS and data stay: CONFIG= FORCE=1 UNCHECKED=1 EXPRESS=1
-	@$(CLI) $(call on,FORCE) $(call on,UNCHECKED) $(call on,EXPRESS) $(asked)
-
-destroy-all: setup layout ## Delete all stacks, the nodes first: CONFIG= FORCE=1 UNCHECKED=1
-	@hyperpod-cdk destroy --all --config '$(CONFIG)' $(call on,FORCE) $(call on,UNCHECKED) $(asked)
-
-addon-versions: .venv/.installed layout ## Show newer versions of the EKS add-ons: CONFIG=
-	@$(CLI)
-
-charts: .venv/.installed layout ## Package the official HyperPod Helm chart into build/charts; needs git and the network
-	@hyperpod-cdk charts
-
-charts-check: .venv/.installed layout ## Report newer charts upstream and what they would change: CONFIG=
-	@$(CLI)
-
-images: .venv/.installed layout ## List the container images of a configuration, or mirror them: CONFIG= DIGESTS=1 MIRROR=1 DRY=1
-	@$(CLI) $(call on,DIGESTS) $(call on,MIRROR) $(if $(filter 1,$(DRY)),--dry-run)
+setup: .venv/.installed node_modules/.installed ## Install what deploying from a checkout needs into .venv and node_modules
 
 ##@ Develop
 
@@ -170,8 +59,9 @@ check: setup-development layout ## Lint, format and types of the Python code; sh
 	@shellcheck --external-sources .ci/run $$(git ls-files '*.sh')
 	@hadolint $$(git ls-files 'images/*/Dockerfile.*')
 
-checkov: synth .venv/checkov/.installed ## Check the templates with checkov, which it installs first: CONFIG=
-	@.venv/checkov/bin/checkov --file '$(TEMPLATES)'/*.template.json --framework cloudformation --compact --quiet --skip-download
+checkov: setup layout .venv/checkov/.installed ## Check the default's templates with checkov, which it installs first
+	@hyperpod-cdk synth config/default.yaml
+	@.venv/checkov/bin/checkov --file cdk.out/default/*.template.json --framework cloudformation --compact --quiet --skip-download
 
 format: setup-development ## Format the code
 	@ruff check --fix --quiet .
@@ -182,13 +72,10 @@ benchmark: setup-development ## Print synth, import and package figures
 	@PYTHONPATH=lambda python -m tests.benchmark.hyperpod_benchmark
 	@PYTHONPATH=lambda python -m tests.benchmark.helm_benchmark
 
-picture: synth ## Draw what is deployed into a file: CONFIG= PICTURE=mine.svg, .png or .mmd
-	@hyperpod-cdk diagram --templates '$(TEMPLATES)' --output '$(or $(PICTURE),build/architecture.svg)'
-
 dashboard-picture: setup-development setup-prometheus layout ## Draw the dashboards of a cluster with made-up metrics: docs/dashboards.png
 	@python -m tests.prometheus.picture
 
-rehearsal-picture: this-machine setup-development setup-training layout ## Draw what a rehearsal and hyperpod-ops print, and a report: docs/rehearsal.svg, docs/rehearsal-slurm.svg, docs/terminal, docs/report.png, docs/training-survives.svg
+rehearsal-picture: this-machine setup-development setup-training layout ## Draw what a rehearsal and commands print, and a report: docs/rehearsal.svg, docs/rehearsal-slurm.svg, docs/terminal, docs/report.png, docs/training-survives.svg
 	@python -m hyperpod_rehearsal run --picture docs/rehearsal.svg
 	@python -m hyperpod_rehearsal run --config config/slurm.yaml --picture docs/rehearsal-slurm.svg --work-directory build/rehearsal-slurm
 	@python -m hyperpod_rehearsal run --scenario training-survives --work-directory build/rehearsal-training

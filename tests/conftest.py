@@ -63,7 +63,7 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     # Nor on an AWS account, or a rehearsal that is kept, in whose shell pytest was called.
     for name in [*os.environ]:
-        if name in ("CONFIG", "KUBECONFIG") or name.startswith(("AWS_", "REHEARSAL_")):
+        if name == "KUBECONFIG" or name.startswith(("AWS_", "REHEARSAL_")):
             del os.environ[name]
     # Syrupy fails the listing of tests otherwise: it finds that no snapshot is used.
     config.option.warn_unused_snapshots |= config.option.collectonly

@@ -301,7 +301,7 @@ def test_a_rule_of_every_stack_refuses_it(assembly: Path, default_config: Config
         (assertion,) = rule["Assertions"]
         given, packaged = assertion["Assert"]["Fn::Equals"]
         assert template["Parameters"][given["Ref"]]["Default"] != packaged
-        assert "run `make charts`" in assertion["AssertDescription"]
+        assert "run `hyperpod-cdk charts`" in assertion["AssertDescription"]
 
 
 def test_cfn_lint_accepts_the_rule(assembly: Path) -> None:

@@ -184,7 +184,10 @@ def test_everything_that_nodes_need_is_there_before_them(view: TemplateView) -> 
 @pytest.mark.parametrize(
     ("example", "told"),
     [
-        ("one_stack", "build/charts/hyperpod-helm-chart.tgz: there is no chart; run `make charts`"),
+        (
+            "one_stack",
+            "build/charts/hyperpod-helm-chart.tgz: there is no chart; run `hyperpod-cdk charts`",
+        ),
         ("helm_release", "eks_cluster_name: is missing; add -c eks_cluster_name=NAME"),
     ],
 )

@@ -1,1 +1,1 @@
-"""What an operator of a deployment uses: `hyperpod-ops`."""
+"""What an operator of a deployment uses: `hyperpod-cdk`."""

@@ -3,28 +3,25 @@
 import errno
 import functools
 import sys
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from hyperpod_cdk.synthesis.node import use_own_node
-from hyperpod_cli.commands import WINGS, Function, commands
+from hyperpod_cli.commands import WINGS, commands
+from hyperpod_cli.terminal.configuration import FileCommand
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 from hyperpod_cli.terminal.output import drop, protect
 
 _DEBUG = "--debug"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_OPS = "hyperpod-ops"
-# Commands of other wings that `hyperpod-ops` has, too.
-_ALSO_OPS = ("diagram", "preflight", "verify")
 # What the extra `rehearsal` brings, as far as a rehearsal misses it first.
 _OF_EXTRA = ("aiohttp", "hyperpod_emulator")
 
 
 class _Wings(TyperGroup):
-    """Lists the commands under the headings of their wings."""
+    """Lists the commands under the headings of their wings, and shows their errors in a line."""
 
     def format_commands(
         self,
@@ -43,17 +40,47 @@ class _Wings(TyperGroup):
                 with formatter.section(heading):
                     formatter.write_dl(rows)
 
+    def invoke(self, ctx: Any) -> None:  # noqa: ANN401
+        """Run a command, and exit with the code that it returns."""
+        try:
+            code = super().invoke(ctx)
+        except KeyboardInterrupt:
+            typer.echo("Interrupted.", err=True)
+            code = INTERRUPTED
+        except BrokenPipeError:  # the reader has gone, as `head` goes
+            code = 1
+        except (typer.Exit, typer.Abort, typer.TyperException):
+            raise
+        except Exception as error:
+            lines = None if ctx.params["debug"] else _lines(error)
+            if lines is None:
+                raise
+            typer.echo("\n".join(lines), err=True)
+            code = error.code if isinstance(error, OpsError) else REFUSED
+        if code:
+            raise typer.Exit(code)
 
-def main(name: str = "hyperpod-cdk") -> None:
-    """Run `hyperpod-cdk`, or `hyperpod-ops`, what operators use; exit with 2 for a refusal."""
+
+def _lines(error: Exception) -> tuple[str, ...] | None:
+    """Return what is shown of an error; None for a fault of the program."""
+    # botocore, which this imports, takes long.
+    from hyperpod_cli.terminal.explained import explained  # noqa: PLC0415
+
+    if isinstance(error, ModuleNotFoundError) and error.name in _OF_EXTRA:
+        return (f"{error.name}: is not installed; run pip install 'hyperpod-cdk[rehearsal]'",)
+    return explained(error)
+
+
+def main() -> None:
+    """Run `hyperpod-cdk`; exit with 2 for a refusal."""
     protect()
     use_own_node()
-    debug = _DEBUG in sys.argv
     # Also after the command: people add it when something has gone wrong.
-    sys.argv[:] = [argument for argument in sys.argv if argument != _DEBUG]
+    debug = [_DEBUG] if _DEBUG in sys.argv else []
+    sys.argv[1:] = [*debug, *(argument for argument in sys.argv[1:] if argument != _DEBUG)]
     try:
         try:
-            app(name=name, debug=debug)()
+            app()()
         finally:
             sys.stdout.flush()
     except BrokenPipeError:
@@ -68,10 +95,10 @@ def main(name: str = "hyperpod-cdk") -> None:
 
 
 @functools.cache
-def app(*, name: str = "hyperpod-cdk", debug: bool = False) -> typer.Typer:
-    """Return `hyperpod-cdk` or `hyperpod-ops`; with `debug`, errors show where they are from."""
+def app() -> typer.Typer:
+    """Return `hyperpod-cdk`."""
     line = typer.Typer(
-        name=name,
+        name="hyperpod-cdk",
         cls=_Wings,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -79,16 +106,11 @@ def app(*, name: str = "hyperpod-cdk", debug: bool = False) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "color": True},
         rich_markup_mode=None,
     )
-    about = (
-        "Look at a HyperPod cluster, and operate it."
-        if name == _OPS
-        else "Deploy a HyperPod cluster on Amazon EKS, look at it, and operate it."
+    line.callback(help="Deploy a HyperPod cluster on Amazon EKS, look at it, and operate it.")(
+        _options
     )
-    line.callback(help=about)(_options)
     for each in commands().values():
-        if name != _OPS or each.wing == "operate" or each.name in _ALSO_OPS:
-            run = each.run if debug else one_line_errors(each.run)
-            line.command(each.name, rich_help_panel=each.wing)(_exiting(run))
+        line.command(each.name, cls=FileCommand, rich_help_panel=each.wing)(each.run)
     return line
 
 
@@ -112,44 +134,3 @@ def _options(
         bool, typer.Option(_DEBUG, help="Show where in the code an error is from.")
     ] = False,
 ) -> None: ...
-
-
-def _exiting(command: Function) -> Callable[..., None]:
-    """Return a command that exits with the code that its function returns."""
-
-    @functools.wraps(command)
-    def run(**options: object) -> None:
-        code = command(**options)
-        if code:
-            raise typer.Exit(code)
-
-    return run
-
-
-def one_line_errors(command: Function) -> Function:
-    """Return a command that shows each of its errors in a line."""
-
-    @functools.wraps(command)
-    def run(**options: object) -> int | None:
-        try:
-            return command(**options)
-        except KeyboardInterrupt:
-            typer.echo("Interrupted.", err=True)
-            return INTERRUPTED
-        except BrokenPipeError:  # the reader has gone, as `head` goes
-            return 1
-        except Exception as error:
-            # botocore, which this imports, takes long.
-            from hyperpod_cli.terminal.explained import explained  # noqa: PLC0415
-
-            lines = explained(error)
-            if isinstance(error, ModuleNotFoundError) and error.name in _OF_EXTRA:
-                lines = (
-                    f"{error.name}: is not installed; run pip install 'hyperpod-cdk[rehearsal]'",
-                )
-            if lines is None:
-                raise
-            typer.echo("\n".join(lines), err=True)
-            return error.code if isinstance(error, OpsError) else REFUSED
-
-    return run

@@ -90,7 +90,8 @@ def load_config(path: Path, *, region: str | None = None) -> Config:
         files = ", ".join(dict.fromkeys(environment.config for environment in environments))
         raise ConfigError(
             [
-                f"{path}: describes a pipeline, which `make pipeline` deploys; here, give the file "
+                f"{path}: describes a pipeline, which `hyperpod-cdk pipeline` deploys; here, give "
+                "the file "
                 f"of one environment: {files}"
             ]
         )

@@ -28,14 +28,14 @@ class Kind:
     when: str
     subject: str
     next_step: str | None
-    look: str = "hyperpod-ops events --cluster {cluster} --region {region}"
+    look: str = "hyperpod-cdk events --cluster {cluster} --region {region}"
 
 
 NODES_FAIL, CLUSTER_FAILS, CHANGE_UNDONE = "nodes-fail", "cluster-fails", "change-undone"
 NODE_FAULTY, STILL_FAULTY = "node-faulty", "node-still-faulty"
 NODES_LOST, NODES_MISSING, PLAN_ENDS = "nodes-lost", "nodes-missing", "plan-ends"
 NODE_GROUP_DEGRADED = "node-group-degraded"
-_STATUS = "hyperpod-ops status --cluster {cluster} --region {region}"
+_STATUS = "hyperpod-cdk status --cluster {cluster} --region {region}"
 KINDS: Mapping[str, Kind] = {
     NODES_FAIL: Kind(
         when="HyperPod sends an Error event about nodes, a group or the cluster",
@@ -65,7 +65,7 @@ KINDS: Mapping[str, Kind] = {
         when="a faulty node was neither replaced nor reported as healthy",
         subject="node {instance} stays faulty",
         next_step="Replace it with the command below, or ask AWS Support why HyperPod does not.",
-        look="hyperpod-ops replace {instance} --cluster {cluster} --region {region}",
+        look="hyperpod-cdk replace {instance} --cluster {cluster} --region {region}",
     ),
     NODES_LOST: Kind(
         when="nodes are no longer ready, although no group is scaling",

@@ -8,8 +8,8 @@
 | Delete while a deployment is undone,  | nothing: the stack could be neither        | at once     |
 | or of a resource that was replaced    | updated nor deleted                        |             |
 
-It depends on every other resource of its stack, so CloudFormation deletes it first. `make destroy`
-runs the same check with the rights of the caller.
+It depends on every other resource of its stack, so CloudFormation deletes it first. `hyperpod-cdk
+destroy` runs the same check with the rights of the caller.
 
 Users would lose objects in the namespaces and definitions of the stack's releases, jobs that run on
 the nodes, Workspaces of SageMaker Spaces, endpoints of the inference operator, and claims whose

@@ -15,9 +15,9 @@ from hyperpod_cdk import ConfigError, load_config, load_file
 from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.schema.limits import nearest
 from hyperpod_cli.inspect.archive.archive import read_archive, refuse_other
+from hyperpod_cli.terminal.configuration import DEFAULT_CONFIG
 from hyperpod_cli.terminal.console import VisibleConsole
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG
 from hyperpod_cli.terminal.output import protect
 from hyperpod_emulator.aws.local_aws import LocalAwsError
 from hyperpod_emulator.signals import raise_on_interrupts

@@ -87,7 +87,7 @@ class CdkCli:
     def deploy(self, *, express: bool, on_line: Callable[[str], None]) -> None:
         """Deploy all stacks, as many at once as their dependencies allow.
 
-        In CloudFormation's express mode, the options are those of `make deploy EXPRESS=1`.
+        In CloudFormation's express mode, the options are those of `hyperpod-cdk deploy --express`.
         """
         arguments = ["--all", "--concurrency", "3", "--require-approval", "never"]
         if express:

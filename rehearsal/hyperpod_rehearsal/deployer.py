@@ -1,4 +1,4 @@
-"""Who deploys in a rehearsal, and with which rights: those that `make deployer-policy` prints."""
+"""Who deploys in a rehearsal, and with which rights: those that `deployer-policy` prints."""
 
 from __future__ import annotations
 

@@ -19,8 +19,9 @@ from urllib.error import URLError
 
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.schema.limits import nearest
+from hyperpod_cli.terminal.configuration import DEFAULT_CONFIG
 from hyperpod_cli.terminal.errors import REFUSED, OpsError
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG
+from hyperpod_cli.terminal.options import command_line
 from hyperpod_cli.terminal.output import protect
 from hyperpod_emulator.signals import wait_for_interrupt
 from hyperpod_rehearsal import REPOSITORY
@@ -78,7 +79,8 @@ def cause(
         )
     if api is None:
         raise OpsError(
-            f"{FAULTS_VARIABLE}: is not set; start `make rehearse KEEP=1`, and source the file "
+            f"{FAULTS_VARIABLE}: is not set; start `hyperpod-cdk rehearse --keep`, and source the "
+            "file "
             "that it names in this shell"
         )
     body = json.dumps({} if name == NONE else {FAULTS[name]: [group]}).encode()
@@ -116,7 +118,7 @@ def main() -> int:
     if arguments.name == NONE:
         print("The fault is cleared.")
     else:
-        print(f"{arguments.name}: group {arguments.group}, until FAULT={NONE}")
+        print(f"{arguments.name}: group {arguments.group}, until {NONE}")
     return 0
 
 
@@ -133,15 +135,16 @@ def keep(stage: Stage) -> None:
     show = stage.progress.show
     kubernetes = stage.config.control_plane is not None
     clients = ", kubectl and helm" if kubernetes else ""
+    status = command_line("status", stage.config_path)
     try:
         with shell_of(stage) as file:
             show(
                 "\nEverything is up. In another terminal, in this folder:\n"
                 f"  source {shlex.quote(_shown(file))}\n"
-                f"Then every make target but image, the AWS CLI{clients} work on it, as "
+                f"Then every command but `image build`, the AWS CLI{clients} work on it, as "
                 f"the IAM user {_OPERATOR}:\n"
-                "  make diff\n"
-                f"  {'kubectl get nodes' if kubernetes else 'hyperpod-ops status'}\n"
+                f"  {command_line('diff', stage.config_path)}\n"
+                f"  {'kubectl get nodes' if kubernetes else status}\n"
                 f"{_fault(stage.config)}"
                 "docs/walk-through.md is a tour. Press Ctrl-C here to take everything down.\n"
             )
@@ -154,7 +157,7 @@ def _fault(config: Config) -> str:
     """Return the line that lets something fail; HyperPod's groups can."""
     names = [group.name for group in config.cluster.all_groups]
     return "".join(
-        f"  make rehearse-fault FAULT=capacity-shortage GROUP={name}\n" for name in names[-1:]
+        f"  hyperpod-cdk rehearse fault capacity-shortage --group {name}\n" for name in names[-1:]
     )
 
 
@@ -199,7 +202,6 @@ def _variables(stage: Stage) -> Mapping[str, str]:
     return {
         **stage.environment.aws.environment(),
         **operator_credentials(stage),
-        "CONFIG": str(stage.config_path),
         "KUBECONFIG": str(stage.tools.kubeconfig),
         FAULTS_VARIABLE: stage.environment.hyperpod_url,
         **({STAND_IN_VARIABLE: str(STAND_IN)} if stage.chart.path == STAND_IN else {}),

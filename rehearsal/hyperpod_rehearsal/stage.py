@@ -220,7 +220,7 @@ class Stage:
             with self.progress.step(f"cdk deploy --all --concurrency 3{mode}"):
                 self._cli.deploy(express=express, on_line=on_line)
         except CdkError as error:
-            told = self._failure(operation, again="make deploy") or str(error)
+            told = self._failure(operation, again="hyperpod-cdk deploy") or str(error)
             self._record(operation, messages=told.splitlines())
             return told
         except KeyboardInterrupt:
@@ -236,7 +236,7 @@ class Stage:
         operation.read()
         self.attempts.append(
             Attempt(
-                command=f"make deploy CONFIG={self.current}",
+                command=f"hyperpod-cdk deploy {self.current}",
                 assembly=self.assembly,
                 events=operation.events,
                 messages=messages,
@@ -286,16 +286,16 @@ class Stage:
             with self.progress.step(f"cdk destroy {' '.join(names) or '--all'}"):
                 self._cli.destroy(*names)
         except CdkError as error:
-            return self._failure(operation, again="make destroy") or str(error)
+            return self._failure(operation, again="hyperpod-cdk destroy") or str(error)
         return None
 
     def _lift_protection(self) -> None:
-        """Lift the protection of stacks whose creation failed, as `make deploy` does."""
+        """Lift the protection of stacks whose creation failed, as `hyperpod-cdk deploy` does."""
         client = self.deployer.client("cloudformation")
         failed = [stack.name for stack in self.reports() if stack.status in FAILED_CREATIONS]
         former = {name: deployed(client, name) for name in failed}
         region = self.environment.region
-        for line in lift_protection(client, former, region=region, again="make deploy"):
+        for line in lift_protection(client, former, region=region, again="hyperpod-cdk deploy"):
             self.progress.say(line)
 
     def _operation(self) -> Operation:
@@ -308,13 +308,13 @@ class Stage:
         return operation
 
     def _failure(self, operation: Operation, *, again: str) -> str:
-        """Return what `make` would say of a failed operation; empty if no stack says why."""
+        """Return what a command would say of a failed operation; empty if no stack says why."""
         operation.read()
         return "\n".join(
             failure_lines(
                 operation.events_with_nested(),
                 region=self.environment.region,
-                again=f"{again} CONFIG={self.current}",
+                again=f"{again} {self.current}",
                 paths={stack.name: stack.paths for stack in operation.stacks},
             )
         )

@@ -28,6 +28,6 @@ def choose_chart(config: Config) -> ChartChoice:
     path = packaged_chart(config)
     if path is None:
         return ChartChoice(
-            path=STAND_IN, description="the stand-in chart (`make charts` has not been run)"
+            path=STAND_IN, description="the stand-in chart (`hyperpod-cdk charts` has not been run)"
         )
     return ChartChoice(path=path, description=str(path))

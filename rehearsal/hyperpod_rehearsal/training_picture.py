@@ -64,7 +64,7 @@ def picture(report: TrainingReport) -> str:
             f"<style>{_STYLE}</style>",
             f'<rect width="{_WIDTH}" height="{_HEIGHT}" rx="8" class="page"/>',
             f'<text x="{_LEFT}" y="32" class="title">{escape(title)}</text>',
-            f'<text x="{_LEFT}" y="54">make rehearse SCENARIO=training-survives: steps of torchrun '
+            f'<text x="{_LEFT}" y="54">rehearse --scenario training-survives: steps of torchrun '
             "over time</text>",
             *lines,
             "</svg>\n",

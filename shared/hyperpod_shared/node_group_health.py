@@ -49,7 +49,7 @@ CAUSES = (
         r"ReservationCapacityExceeded|sufficient compatible and available capacity|"
         r"InvalidCapacityReservation",
         "Compare the capacity reservation with the group: its zone, its instance type, and how "
-        "many instances it has left. `make preflight` does.",
+        "many instances it has left. `hyperpod-cdk preflight` does.",
     ),
     NodeGroupCause(
         "Capacity Block",
@@ -74,12 +74,13 @@ CAUSES = (
     NodeGroupCause(
         "quota",
         r"VcpuLimitExceeded|LimitExceeded|quota|already running",
-        "Request a higher vCPU quota; `make preflight` shows which one.",
+        "Request a higher vCPU quota; `hyperpod-cdk preflight` shows which one.",
     ),
     NodeGroupCause(
         "zone",
         r"not supported in your requested Availability Zone",
-        "Set availability_zone_id to a zone that offers the type; `make preflight` lists them.",
+        "Set availability_zone_id to a zone that offers the type; `hyperpod-cdk preflight` lists "
+        "them.",
         once_there="Add a group with another name in a zone that offers the type; `make "
         "preflight` lists them.",
     ),

@@ -7,7 +7,7 @@ from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.helm.chart import HyperPodChart, HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.helm.chart_rules import placeholder_chart
 
-# `make charts` puts the official chart here under this name whatever its version.
+# `hyperpod-cdk charts` puts the official chart here under this name whatever its version.
 OFFICIAL_CHART = Path("build/charts/hyperpod-helm-chart.tgz")
 STAND_IN_VARIABLE = "REHEARSAL_CHART"
 """Names the chart that stands in for the official one, in the shell of a rehearsal that is kept."""

@@ -149,7 +149,7 @@ def _help() -> None:
     ratio = statistics.median(mine / theirs for mine, theirs in pairs)
     seconds, others = (statistics.median(column) for column in zip(*pairs, strict=True))
     print(
-        f"hyperpod-ops --help: {seconds:.2f} s (at most {_MOST_HELP_SECONDS}), import typer "
+        f"hyperpod-cdk --help: {seconds:.2f} s (at most {_MOST_HELP_SECONDS}), import typer "
         f"{others:.2f} s, ratio {ratio:.2f} (at most {_MOST_HELP_RATIO})"
     )
 

@@ -156,7 +156,8 @@ def test_exactly_the_components_that_are_on_are_rendered(
 ) -> None:
     config = configure(CASES[name])
     on = [component for component, is_on in config.components.switches().items() if is_on]
-    # `make charts` needs the network: where it has not been run, the stand-in speaks for both.
+    # `hyperpod-cdk charts` needs the network: where it has not been run, the stand-in speaks for
+    # both.
     for chart in [STAND_IN, *([_OFFICIAL] if _OFFICIAL.is_file() else [])]:
         values = values_for_chart(
             read_hyperpod_chart(chart),

@@ -43,13 +43,13 @@ ORDER = {
         "announce",
         "cdk diff --app cdk.out/default",
     ],
-    ("destroy", "--force"): [
+    ("destroy", "--yes"): [
         "require_bootstrapped",
         "refuse_deletion",
         "cdk --ci synth --quiet",
-        "destroy force",
+        "destroy yes",
     ],
-    ("destroy", "--force", "--templates", "cdk.out/mine"): ["destroy force"],
+    ("destroy", "--yes", "--templates", "cdk.out/mine"): ["destroy yes"],
     ("synth",): ["cdk synth --quiet"],
     ("pipeline", "--check"): ["require_creatable"],
     ("pipeline",): [
@@ -109,9 +109,7 @@ def test_nothing_is_destroyed_where_nobody_can_be_asked(
 
     assert run("destroy") == 2
     said = capsys.readouterr().err
-    assert said.startswith(
-        "There is no terminal for the confirmation; to delete without it, set FORCE=1"
-    )
+    assert said.startswith("--yes: is missing, and there is no terminal")
     assert steps == []
 
 
@@ -124,7 +122,7 @@ def test_what_destroy_is_given_goes_on(steps: list[str], monkeypatch: pytest.Mon
 
     monkeypatch.setattr(deletion_check, "refuse_deletion", refuse)
     config = Path("config/mine.yaml")
-    assert run("destroy", "--all", "--force", "--unchecked", "--config", config) == 2
+    assert run("destroy", "--all", "--yes", "--unchecked", "--config", config) == 2
     assert seen == {"path": config, "everything": True, "unchecked": True}
     assert steps == ["require_bootstrapped"]
 

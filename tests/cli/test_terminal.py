@@ -17,12 +17,12 @@ from hyperpod_cli.terminal.options import group_names
 from tests.support.configs import REPOSITORY
 
 SHELLS = {
-    "bash": ("complete_bash", {"COMP_WORDS": "hyperpod-ops {line}", "COMP_CWORD": "{place}"}),
-    "zsh": ("complete_zsh", {"_TYPER_COMPLETE_ARGS": "hyperpod-ops {line}"}),
+    "bash": ("complete_bash", {"COMP_WORDS": "hyperpod-cdk {line}", "COMP_CWORD": "{place}"}),
+    "zsh": ("complete_zsh", {"_TYPER_COMPLETE_ARGS": "hyperpod-cdk {line}"}),
     "fish": (
         "complete_fish",
         {
-            "_TYPER_COMPLETE_ARGS": "hyperpod-ops {line}",
+            "_TYPER_COMPLETE_ARGS": "hyperpod-cdk {line}",
             "_TYPER_COMPLETE_FISH_ACTION": "get-args",
             "_TYPER_COMPLETE_WORD_TO_COMPLETE": "{word}",
         },
@@ -37,8 +37,8 @@ def completed(shell: str, line: str) -> str:
         name: value.format(line=line, place=len(words), word=words[-1])
         for name, value in variables.items()
     }
-    environment = {"_HYPERPOD_OPS_COMPLETE": action, "CONFIG": None, **filled}
-    return CliRunner().invoke(app(), [], prog_name="hyperpod-ops", env=environment).stdout
+    environment = {"_HYPERPOD_CDK_COMPLETE": action, **filled}
+    return CliRunner().invoke(app(), [], prog_name="hyperpod-cdk", env=environment).stdout
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -55,10 +55,10 @@ def test_the_script_of_a_shell_is_shown(shell: str, monkeypatch: pytest.MonkeyPa
     # Otherwise it is the shell's that the tests run in, which is looked at as commands are made.
     monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "true")
     line = app.__wrapped__()
-    shown = CliRunner().invoke(line, ["--show-completion", shell], prog_name="hyperpod-ops")
+    shown = CliRunner().invoke(line, ["--show-completion", shell], prog_name="hyperpod-cdk")
 
     assert shown.exit_code == 0
-    assert "_HYPERPOD_OPS_COMPLETE" in shown.stdout
+    assert "_HYPERPOD_CDK_COMPLETE" in shown.stdout
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ WORDS = {
     "cost": ["--actual"],
     "dashboards": ["--grafana", "deployed"],
     "delete": ["worker-group-1", "--yes"],
-    "destroy": ["--force"],
+    "destroy": ["--yes"],
     "image": ["build"],
     "logs": ["worker-group-1"],
     "reboot": ["worker-group-1", "--yes"],

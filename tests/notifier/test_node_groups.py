@@ -85,7 +85,7 @@ def test_a_message_of_a_node_group_says_what_eks_says_and_what_to_do(dynamodb: o
     text = json.loads(sent["Message"])["default"]
     assert "What happened: AsgInstanceLaunchFailures: Could not launch Spot Instances." in text
     assert "What to do: Wait until EC2 has capacity. Or add a group" in text
-    assert "hyperpod-ops status --cluster ml-cluster --region us-west-2" in text
+    assert "hyperpod-cdk status --cluster ml-cluster --region us-west-2" in text
 
 
 _FAILED = described(status="Failed", current=0, FailureMessage=CAPACITY)

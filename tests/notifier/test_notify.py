@@ -54,7 +54,7 @@ def test_one_message_says_what_happened_and_what_to_do(dynamodb: object) -> None
     for form in (forms["default"], json.loads(forms["https"])["content"]["description"]):
         assert CAPACITY.rstrip(".") in form
         assert "reserve capacity with a training plan" in form
-        assert "hyperpod-ops events --cluster ml-cluster --region us-west-2" in form
+        assert "hyperpod-cdk events --cluster ml-cluster --region us-west-2" in form
     assert ARN in forms["default"]
 
 
@@ -267,7 +267,7 @@ def test_a_faulty_node_is_told_and_again_if_it_stays(dynamodb: object) -> None:
     cluster.now += 3601
     _tell(cluster, dynamodb, LOOK, LOOK)
     assert cluster.told[1:] == ["node-still-faulty: hardware"]
-    assert f"hyperpod-ops replace {NODE} --cluster" in cluster.sent[1]["Message"]
+    assert f"hyperpod-cdk replace {NODE} --cluster" in cluster.sent[1]["Message"]
     cluster.nodes.clear()
     _tell(cluster, dynamodb, LOOK, LOOK)
     assert len(cluster.told) == 2
@@ -296,7 +296,7 @@ def test_news_of_a_node_that_come_late_change_nothing(dynamodb: object) -> None:
 def test_a_node_that_nobody_repairs_is_to_be_replaced_by_hand(dynamodb: object) -> None:
     cluster = Cluster()
     _tell(cluster, dynamodb, node_health("Unhealthy", repair="None"))
-    assert f"hyperpod-ops replace {NODE} --cluster" in cluster.sent[0]["Message"]
+    assert f"hyperpod-cdk replace {NODE} --cluster" in cluster.sent[0]["Message"]
 
 
 def test_missing_nodes_are_told_once_they_last(dynamodb: object) -> None:

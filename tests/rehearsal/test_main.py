@@ -198,7 +198,7 @@ def test_the_next_fault_takes_the_place_of_the_last_one(api: HyperPodApi) -> Non
             "http://127.0.0.1:9",
             "GROUP: 'plain' has no deep_health_checks that could fail (groups with them: gpu, cpu)",
         ),
-        ("none", "", None, f"{FAULTS_VARIABLE}: is not set; start `make rehearse KEEP=1`"),
+        ("none", "", None, f"{FAULTS_VARIABLE}: is not set; start `hyperpod-cdk rehearse --keep`"),
         ("none", "", "http://127.0.0.1:9", f"{FAULTS_VARIABLE}: nothing listens at http://127"),
     ],
 )

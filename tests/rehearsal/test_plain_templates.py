@@ -1,4 +1,4 @@
-"""What `make templates` writes, deployed by the AWS CLI alone: no CDK, no bootstrap stack."""
+"""What `templates` writes, deployed by the AWS CLI alone: no CDK, no bootstrap stack."""
 
 import os
 import re

@@ -132,7 +132,7 @@ def test_shell_blocks_of_pages_run(checkout_folder: Path) -> None:
 @pytest.mark.slow(seconds=65)
 def test_the_walk_through_prints_what_it_shows(kept: Kept, checkout_folder: Path) -> None:
     first, *others = blocks(REPOSITORY / "docs" / "walk-through.md")
-    assert first.commands == "make rehearse KEEP=1\n"
+    assert first.commands == "hyperpod-cdk rehearse --keep\n"
     assert matches(first.shown, kept.printed), kept.printed
 
     ran = zip(others, outputs(others, directory=checkout_folder), strict=True)

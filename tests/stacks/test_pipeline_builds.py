@@ -200,4 +200,4 @@ def test_a_push_that_changes_the_pipeline_is_shown_and_stopped(
     assert other.returncode == 1
     assert re.search(r'^-\s+"Name": "Approve-prod",$', other.stdout, re.MULTILINE)
     assert re.search(r'^\+\s+"Name": "Approve-nobody",$', other.stdout, re.MULTILINE)
-    assert "run `make pipeline CONFIG=config/mine.yaml` from a checkout" in other.stderr
+    assert "run `hyperpod-cdk pipeline config/mine.yaml` from a checkout" in other.stderr

@@ -204,8 +204,7 @@ def test_a_build_runs_what_every_change_must_pass(assembly: Assembly) -> None:
         ".ci/run",
         "make setup",
         ".venv/bin/hyperpod-cdk charts --if-needed-by config/pipeline/pipeline.yaml",
-        ".venv/bin/hyperpod-cdk synth --config config/pipeline/pipeline.yaml "
-        "--output cdk.out/assembly",
+        ".venv/bin/hyperpod-cdk synth config/pipeline/pipeline.yaml --output cdk.out/assembly",
     ]
 
 

@@ -105,7 +105,7 @@ def desk(directory: Path, *, chart: Path | None) -> Path:
 
     Args:
         directory: Where to make it.
-        chart: Chart directory to package as `make charts` does; None as if it had not been run.
+        chart: Chart directory to package as `charts` does; None as if it had not been run.
     """
     for name in ("app.py", "cdk.json", "config"):
         (directory / name).symlink_to(REPOSITORY / name)

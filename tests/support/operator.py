@@ -1,4 +1,4 @@
-"""Somebody who runs `hyperpod-ops` on a rehearsed deployment."""
+"""Somebody who runs `hyperpod-cdk` on a rehearsed deployment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,24 +26,27 @@ class Operator:
     credentials: Mapping[str, str]
 
     def environment(self) -> dict[str, str]:
-        """Return the variables with which commands find the deployment."""
+        """Return the variables with which commands reach the local AWS."""
         return {
             **self.stage.environment.aws.environment(),
             **self.credentials,
-            "CONFIG": str(self.stage.config_path),
             "HOME": str(self.home),
         }
 
     def run(self, *arguments: str, **variables: str) -> Result:
-        """Run a command; an error that it does not tell is raised.
+        """Run a command on the deployment; an error that it does not tell is raised.
 
         Args:
-            arguments: Of `hyperpod-ops`.
+            arguments: Of `hyperpod-cdk`.
             variables: Of the environment, besides those with which AWS is reached.
         """
         environment = {**self.environment(), **variables}
+        names_it = {"--config", "--cluster"} & {*arguments} or arguments[-1].endswith(".yaml")
+        file = [] if names_it else [str(self.stage.config_path)]
         with kept_signals():
-            return CliRunner().invoke(app(), [*arguments], env=environment, catch_exceptions=False)
+            return CliRunner().invoke(
+                app(), [*arguments, *file], env=environment, catch_exceptions=False
+            )
 
     def output(self, *arguments: str, **variables: str) -> str:
         """Run a command that must succeed, and return what it prints."""

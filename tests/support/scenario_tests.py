@@ -1,6 +1,6 @@
 """What is tested with each shipped configuration; its module says which one that is.
 
-Each scenario is played once, the configurations in turn: `make rehearse-matrix` plays all with all.
+Each scenario is played once, the configurations in turn: `rehearse matrix` plays all with all.
 """
 
 import itertools

@@ -1,4 +1,4 @@
-"""The folder that `make templates` writes, made once for all workers, and templates with values."""
+"""The folder that `templates` writes, made once for all workers, and templates with values."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Pictures of what `hyperpod-ops` prints: `python -m tests.support.terminal_pictures`.
+"""Pictures of what `hyperpod-cdk` prints: `python -m tests.support.terminal_pictures`.
 
 Each is of a real command on a rehearsed deployment, as a terminal of 80 columns shows it. What
 differs each time, such as IDs and times, gets values of the same length, so that a picture stays
@@ -119,13 +119,13 @@ def _create(operator: Operator, document: Mapping[str, object]) -> None:
 
 
 PICTURES: Mapping[str, Picture] = {
-    "status": Picture(command="hyperpod-ops status", situation=_as_it_is),
-    "verify": Picture(command="hyperpod-ops verify", situation=_missing_priority),
+    "status": Picture(command="hyperpod-cdk status", situation=_as_it_is),
+    "verify": Picture(command="hyperpod-cdk verify", situation=_missing_priority),
     # Whoever draws it has other tools than the next one.
     "preflight": Picture(
-        command="hyperpod-ops preflight --skip client-tools", situation=_quota_of_none
+        command="hyperpod-cdk preflight --skip client-tools", situation=_quota_of_none
     ),
-    "replace": Picture(command=f"hyperpod-ops replace {GROUP}/1", situation=_training, typed="n\n"),
+    "replace": Picture(command=f"hyperpod-cdk replace {GROUP}/1", situation=_training, typed="n\n"),
 }
 """Each by the name of its file."""
 
@@ -169,7 +169,7 @@ def printed(operator: Operator, *arguments: str, typed: str = "") -> str:
 
     Args:
         operator: Who runs it.
-        arguments: Of `hyperpod-ops`.
+        arguments: Of `hyperpod-cdk`.
         typed: What somebody types.
     """
     screen = io.StringIO()

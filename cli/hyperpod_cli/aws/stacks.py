@@ -104,7 +104,8 @@ def outputs_of(cloudformation: AwsClient, stack: str) -> dict[str, str]:
     if found is None or not found.get("Outputs"):
         region = cloudformation.meta.region_name
         raise OpsError(
-            f"stack: {stack} is not deployed in {region}; run `make deploy`, or give another region"
+            f"stack: {stack} is not deployed in {region}; run `hyperpod-cdk deploy`, or give "
+            "another region"
         )
     return outputs_in(found)
 

@@ -6,13 +6,9 @@ their work needs is imported when it runs, so that help and completion are fast.
 
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
-from functools import cache, wraps
+from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
-from inspect import Parameter, signature
-from typing import Any, get_type_hints
-
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ClusterName, ConfigFile, Region
 
 Function = Callable[..., int | None]
 
@@ -38,25 +34,12 @@ class Command:
 
 
 _registered: dict[str, Command] = {}
-_CHOSEN = "chosen"
-_CHOICE = [
-    Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-    for name, default, annotation in (
-        ("config", DEFAULT_CONFIG, ConfigFile),
-        ("cluster", None, ClusterName),
-        ("region", None, Region),
-    )
-]
 
 
 def command(
     *, name: str | None = None, calls: Sequence[str] = (), in_kubernetes: str = ""
 ) -> Callable[[Function], Function]:
-    """Register a function as a command, by default under its own name, with hyphens.
-
-    One that takes a `chosen` cluster has the options that name it: --config, --cluster, --region.
-    One that takes a dataclass of options has these.
-    """
+    """Register a function as a command, by default under its own name, with hyphens."""
 
     def register(function: Function) -> Function:
         typed = name or function.__name__.replace("_", "-")
@@ -64,63 +47,13 @@ def command(
         _registered[typed] = Command(
             name=typed,
             wing=wing,
-            run=_with_options(function),
+            run=function,
             calls=tuple(calls),
             in_kubernetes=in_kubernetes,
         )
         return function
 
     return register
-
-
-def _with_options(function: Function) -> Function:
-    """Return a command that has the options of a cluster, or of a dataclass, in their place."""
-    its = signature(function)
-    places = {name: _options(own) for name, own in its.parameters.items()}
-
-    @wraps(function)
-    def run(**given: Any) -> int | None:
-        for name, options in places.items():
-            if [each.name for each in options] != [name]:
-                taken = {each.name: given.pop(each.name) for each in options}
-                given[name] = _made(its.parameters[name], **taken)
-        return function(**given)
-
-    parameters = [each for options in places.values() for each in options]
-    run.__annotations__ = {each.name: each.annotation for each in parameters}
-    vars(run)["__signature__"] = its.replace(parameters=parameters)
-    return run
-
-
-def _options(own: Parameter) -> Sequence[Parameter]:
-    """Return the options in the place of a parameter."""
-    if own.name == _CHOSEN:
-        return _CHOICE
-    if not is_dataclass(own.annotation):
-        return [own]
-    hints = get_type_hints(own.annotation, include_extras=True)
-    defaults = {
-        each.name: each.default if each.default_factory is MISSING else each.default_factory()
-        for each in fields(own.annotation)
-    }
-    return [
-        Parameter(
-            name,
-            Parameter.KEYWORD_ONLY,
-            default=Parameter.empty if default is MISSING else default,
-            annotation=hints[name],
-        )
-        for name, default in defaults.items()
-    ]
-
-
-def _made(own: Parameter, **taken: Any) -> object:
-    """Return the argument that options make."""
-    if own.name != _CHOSEN:
-        return own.annotation(**taken)
-    from hyperpod_cli.operate.clusters import chosen_cluster
-
-    return chosen_cluster(taken.pop("config"), **taken)
 
 
 @cache

@@ -7,7 +7,6 @@ update any more. So this one also refuses where it cannot look, unless it is tol
 
 import logging
 import os
-import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +20,7 @@ from hyperpod_cli.helm.layer_binaries import local_binary
 from hyperpod_cli.inspect.preflight.validators.eks.failed_creation import lift_command
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError, OpsError
-from hyperpod_cli.terminal.options import make_command
+from hyperpod_cli.terminal.options import command_line
 from hyperpod_stacks.table import NODES, STACKS, release_stack, stack_name
 
 # The function's own check, which no installation puts on the path.
@@ -118,20 +117,20 @@ def refuse_protected(config: Config, *, path: Path) -> None:
             raise ProvisioningError(
                 f"{config.eks_cluster_name}: EKS refuses to delete the cluster, which the rollback "
                 f"of {platform} left",
-                next_step=f"Run: {command} && {make_command('destroy-all', path)}",
+                next_step=f"Run: {command} && {command_line('destroy --all', path)}",
             )
         problems.append(f"{config.eks_cluster_name}: EKS refuses to delete the cluster")
         changes.append("eks.deletion_protection to false")
         protected.append(platform)
     if problems:
         # No more than these: a deployment of all stacks would buy nodes again that are destroyed.
-        only = shlex.quote(" ".join(dict.fromkeys(protected)))
+        only = " ".join(dict.fromkeys(protected))
         # In full: a ProvisioningError is as short as CloudFormation wants it.
         raise OpsError(
             f"{'; '.join(problems)}. To delete them permanently, set {', '.join(changes)}, then "
-            f"run: "
-            f"{make_command('deploy', path)} ONLY={only} && {make_command('destroy-all', path)}. "
-            f"To delete the nodes alone: {make_command('destroy', path)}",
+            f"run: {command_line('deploy', path, '--only', only)} && "
+            f"{command_line('destroy --all', path)}. "
+            f"To delete the nodes alone: {command_line('destroy', path)}",
         )
 
 
@@ -170,7 +169,7 @@ def _unknown(cause: str, *, unchecked: bool) -> None:
         "The stack's own check looks before CloudFormation deletes anything."
         if unchecked
         else "Get access to the cluster (eks.admins, or the platform stack's output "
-        "GrantAdminCommand), or run it with UNCHECKED=1: the stack's own check looks then, and if "
+        "GrantAdminCommand), or run it with --unchecked: the stack's own check looks then, and if "
         "it refuses, the stack can only be deleted, not updated."
     )
     text = f"Could not find out what users would lose: {one_line(cause).rstrip('.')}. {next_step}"

@@ -120,7 +120,7 @@ def deployed(config: Config) -> tuple[str, list[Mapping[str, Any]]]:
     if missing:
         raise OpsError(
             f"--grafana: {stack} has no output {missing[0]}, so observability.grafana is not "
-            "deployed; run make deploy"
+            "deployed; run hyperpod-cdk deploy"
         )
     endpoint, region = outputs["PrometheusEndpoint"], session.region
     return outputs["GrafanaUrl"], [*_sources(endpoint, region=region)]

@@ -34,7 +34,7 @@ from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.deliver.charts.manifest import images, parse_objects
 from hyperpod_cli.helm.helm import Helm, helm_binary
 from hyperpod_cli.terminal.errors import FailedError
-from hyperpod_cli.terminal.options import make_command
+from hyperpod_cli.terminal.options import command_line
 from hyperpod_stacks.packaged_chart import helm_chart
 
 _ADDONS = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent", "coredns")
@@ -138,7 +138,7 @@ def images_of(config: Config, *, path: Path) -> list[Image]:
     if chart.is_placeholder:
         raise HyperPodChartError(
             f"{path}: helm.chart: null is the official chart, which is not packaged: run "
-            "`make charts`, which needs git and the network, or name a chart of your own"
+            "`hyperpod-cdk charts`, which needs git and the network, or name a chart of your own"
         )
     return listed_images(config, chart=chart, region=known_region(config))
 
@@ -148,7 +148,7 @@ def refuse_unreachable(path: Path) -> None:
     config = load_config(path)
     if not config.network.resolves_aws_alone:
         return
-    again = make_command("images", path)
+    again = command_line("images", path)
     found = [image for image in images_of(config, path=path) if image.is_from_outside]
     if found:
         raise ConfigError(f"{path}: {refusal(image, again=again)}" for image in found)
@@ -271,7 +271,8 @@ def _crane(*arguments: str, password: str | None = None) -> str:
     if crane is None:
         raise FailedError(
             "crane is not on PATH: install it (https://github.com/google/go-containerregistry), "
-            "or run the commands of `make images MIRROR=1 DRY=1` on a machine that has it"
+            "or run the commands of `hyperpod-cdk images --mirror --dry-run` on a machine that "
+            "has it"
         )
     done = subprocess.run(  # noqa: S603 - an argument list, no shell
         [crane, *arguments], input=password, capture_output=True, text=True, check=False

@@ -1,6 +1,5 @@
 """Writes the file of a new configuration, or says what keeps it from being deployed."""
 
-import shlex
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -14,6 +13,7 @@ from hyperpod_cdk.schema.errors import Finding, Severity
 from hyperpod_cdk.schema.section import findings_of
 from hyperpod_cli.inspect.cost import cost_here, summary
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.terminal.options import command_line
 from hyperpod_stacks.table import description
 
 
@@ -55,12 +55,11 @@ def report(config: Config, *, path: Path) -> Iterator[str]:
     yield summary(cost_here(config))
     for warning in findings(config):
         yield f"WARNING {warning}"
-    file = shlex.quote(str(path))
     yield "Next:"
-    for target, what in (
+    for name, what in (
         ("cost", "what each resource costs"),
         ("rehearse", "deploys it to a local AWS, without an account"),
         ("bootstrap", "prepares account and region for CDK, once"),
         ("deploy", "deploys it"),
     ):
-        yield f"  make {f'{target} CONFIG={file}':40}  # {what}"
+        yield f"  {command_line(name, path):50}  # {what}"

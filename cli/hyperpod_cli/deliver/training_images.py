@@ -19,7 +19,7 @@ from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.deliver.images import ecr_credentials
 from hyperpod_cli.operate.logs import log_pages
 from hyperpod_cli.terminal.errors import FailedError, OpsError
-from hyperpod_cli.terminal.options import make_command
+from hyperpod_cli.terminal.options import command_line
 from hyperpod_shared.aws_errors import is_not_found
 from hyperpod_stacks.table import stack_name
 
@@ -73,11 +73,11 @@ class TrainingImages:
         """Refuse to build with CodeBuild what it does not have."""
         tags = {uri.rpartition(":")[2] for uri in self.deployed.values()}
         if not tags.issuperset(image.tag for image in self.images):
-            deploy = make_command("deploy", self.path)
+            only = stack_name(self.config, "workloads")
+            deploy = command_line("deploy", self.path, "--only", only)
             raise OpsError(
                 "images/training: has changed since it was deployed, and CodeBuild builds the "
-                f"deployed version; run `{deploy} ONLY={stack_name(self.config, 'workloads')}` "
-                "first, or build here with DOCKER=1"
+                f"deployed version; run `{deploy}` first, or build here with --docker"
             )
 
 

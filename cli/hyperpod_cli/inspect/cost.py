@@ -44,14 +44,14 @@ def lines(found: Cost, *, name: str) -> Iterator[str]:
     page = pricing_pages()["HyperPod"]
     of_hyperpod = [charge for charge in found.nodes if " ml." in charge.detail]
     if any(charge.is_estimate or page in charge.note for charge in of_hyperpod):
-        yield "make prices reads HyperPod's prices in the region from AWS's price list."
+        yield "python -m tools.read_prices reads HyperPod's prices of a region from AWS's list."
     yield from textwrap.wrap(f"Not included: {'; '.join(found.left_out)}.", _WIDTH)
 
 
 def summary(found: Cost) -> str:
     """Return the cost in one line."""
     missing = unpriced((*found.standing, *found.nodes))
-    without = f". Not counted: {_names(missing)} (make cost says why)" if missing else ""
+    without = f". Not counted: {_names(missing)} (hyperpod-cdk cost says why)" if missing else ""
     change = found.change
     later = (
         f" ({rounded(change.usd_a_month)} from {change.day} on: {change.reason})" if change else ""

@@ -56,7 +56,7 @@ def run(given: Given) -> None:
     if nodes > group.instance_count:
         raise OpsError(
             f"nodes: {nodes} are asked for, and {group.name} has {group.instance_count}; give "
-            f"--nodes, or `hyperpod-ops scale {group.name} {nodes}`"
+            f"--nodes, or `hyperpod-cdk scale {group.name} {nodes}`"
         )
     values = {
         **_of_group(group, instance_type=instance_type, text=text),
@@ -181,4 +181,4 @@ def _shell(config: Config) -> str:
     """Return the command that opens a shell where jobs are submitted."""
     group = (config.cluster.groups_of_type(LOGIN) or config.cluster.groups_of_type(CONTROLLER))[0]
     number = "/1" if group.instance_count > 1 else ""
-    return f"hyperpod-ops connect {group.name}{number}"
+    return f"hyperpod-cdk connect {group.name}{number}"

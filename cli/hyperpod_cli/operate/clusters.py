@@ -11,8 +11,9 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.aws.session import AwsClient, AwsSession, answer_of, aws_session, listed
+from hyperpod_cli.terminal.configuration import only_config
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG
+from hyperpod_cli.terminal.options import command_line
 from hyperpod_shared.aws_errors import is_denied, is_not_found
 from hyperpod_shared.clusters import CONTINUOUS, Group, Groups, groups_of
 from hyperpod_shared.owner import STACK_TAG
@@ -112,7 +113,7 @@ def find_cluster(
     """Return a cluster by its name or ARN, or refuse with what names another one.
 
     The error names `deployed_by`, the command that makes the cluster, and `options`, by default
-    those of `hyperpod-ops`. NoClusterError: there is none of that name.
+    those of `hyperpod-cdk`. NoClusterError: there is none of that name.
     """
     found = answer_of(sagemaker.describe_cluster, ClusterName=name)
     if found is not None:
@@ -226,23 +227,23 @@ class Chosen:
 
     Attributes:
         config: The configuration; None for a cluster that is named by itself.
-        options: The options that name it, for a next step.
+        file: That of the configuration.
+        options: What names it in a next step: the file or options.
     """
 
     name: str
     session: AwsSession
     config: Config | None
-    file: Path = DEFAULT_CONFIG
+    file: Path = Path("config.yaml")
     options: Sequence[str] = ()
 
     def command(self, *arguments: str) -> str:
-        """Return a command of `hyperpod-ops` about this cluster, to be copied."""
-        return shlex.join(["hyperpod-ops", *arguments, *self.options])
+        """Return a command of `hyperpod-cdk` about this cluster, to be copied."""
+        return shlex.join(["hyperpod-cdk", *arguments, *self.options])
 
     def deployed_by(self) -> str:
         """Return the command that deploys the configuration, to be copied."""
-        given = [] if self.file == DEFAULT_CONFIG else [f"CONFIG={self.file}"]
-        return shlex.join(["make", "deploy", *given])
+        return command_line("deploy", self.file)
 
     @property
     def sagemaker(self) -> AwsClient:
@@ -262,12 +263,15 @@ def require_cluster(config: Config, *, file: Path) -> None:
     if not config.cluster.exists:
         raise NoClusterError(
             f"{file}: cluster: is null, and this command needs a HyperPod cluster; set "
-            "--cluster, or list the nodes with `kubectl get nodes` (`hyperpod-ops kubeconfig`)"
+            "--cluster, or list the nodes with `kubectl get nodes` (`hyperpod-cdk kubeconfig`)"
         )
 
 
-def chosen_cluster(config: Path, *, cluster: str | None, region: str | None) -> Chosen:
-    """Return the cluster that options name: `cluster` by its name, else the configuration's."""
+def chosen_cluster(config: Path | None, *, cluster: str | None, region: str | None) -> Chosen:
+    """Return the cluster that options name: `cluster` by its name, else the configuration's.
+
+    Without either, it is that of the configuration in this folder.
+    """
     where = [] if region is None else ["--region", region]
     if cluster is not None:
         return Chosen(
@@ -276,13 +280,13 @@ def chosen_cluster(config: Path, *, cluster: str | None, region: str | None) -> 
             config=None,
             options=["--cluster", cluster, *where],
         )
+    config = config or only_config()
     loaded = load_config(config)
     session = aws_session(region=region, config=loaded)
-    file = [] if config == DEFAULT_CONFIG else ["--config", str(config)]
     return Chosen(
         name=loaded.cluster.name,
         session=session,
         config=loaded,
         file=config,
-        options=[*file, *where],
+        options=[str(config), *where],
     )

@@ -16,8 +16,8 @@ from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.clusters import COMPUTE, CONTROLLER, Group, node_type
 
 _INSTEAD = {
-    "addon-versions": "Slurm comes with the nodes' AMI: `hyperpod-ops status` shows its updates",
-    "kubeconfig": "`hyperpod-ops connect login` opens a shell where sinfo, squeue and sbatch are",
+    "addon-versions": "Slurm comes with the nodes' AMI: `hyperpod-cdk status` shows its updates",
+    "kubeconfig": "`hyperpod-cdk connect login` opens a shell where sinfo, squeue and sbatch are",
     "release": "`scontrol update node=NAME state=resume` on the controller lets jobs run there",
     "validate-nodes": "submit the checks of examples/slurm with sbatch (docs/slurm-jobs.md)",
 }
@@ -108,8 +108,9 @@ class _Slurm(Orchestrator):
             if node_type(self._group(each)) == CONTROLLER:
                 raise OpsError(
                     f"node: {each} is the controller, which HyperPod does not {action.name}: "
-                    f"`hyperpod-ops reboot {each.node.id}` restarts it; if that does not help, "
-                    "`make destroy` and `make deploy` make the cluster again; its file systems "
+                    f"`hyperpod-cdk reboot {each.node.id}` restarts it; if that does not help, "
+                    "`hyperpod-cdk destroy` and `hyperpod-cdk deploy` make the cluster again; its "
+                    "file systems "
                     "stay"
                 )
 

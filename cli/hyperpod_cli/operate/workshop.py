@@ -98,7 +98,7 @@ def cluster_config(config: Config, *, outputs: Mapping[str, str], region: str) -
     if config.encryption.encrypts_volumes and key is None:
         raise OpsError(
             "encryption: is not deployed yet, so there is no key for the nodes' volumes; run "
-            "`make deploy` first"
+            "`hyperpod-cdk deploy` first"
         )
     subnets = outputs["OutputPrivateSubnetIds"].split(",")
     zones = config.network.hyperpod_zone_ids

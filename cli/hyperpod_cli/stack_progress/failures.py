@@ -163,7 +163,7 @@ def next_step(situation: Situation) -> NextStep:
     match status:
         case "CREATE_FAILED" | "UPDATE_FAILED":
             first = [situation.aws("rollback-stack")]
-        case "DELETE_FAILED" if not again.startswith("make destroy"):
+        case "DELETE_FAILED" if not again.startswith("hyperpod-cdk destroy"):
             first = [situation.aws("delete-stack"), situation.aws("wait stack-delete-complete")]
             more = " It takes no update."
         case "UPDATE_ROLLBACK_FAILED":

@@ -27,10 +27,7 @@ def require_consent(question: str, *, yes: bool, declined: str = "Nothing was do
     """Go on if the user agrees, or has beforehand; refuse to ask where no one can answer."""
     if yes:
         return
-    if not sys.stdin.isatty():
-        raise OpsError(
-            "--yes: is missing, and there is no terminal for the confirmation; nothing was changed"
-        )
+    require_terminal(yes=yes)
     try:
         agrees = typer.confirm(question)
     except typer.Abort:
@@ -39,6 +36,14 @@ def require_consent(question: str, *, yes: bool, declined: str = "Nothing was do
     if not agrees:
         typer.echo(declined)
         raise typer.Exit(DECLINED)
+
+
+def require_terminal(*, yes: bool) -> None:
+    """Refuse to go on where nobody has agreed, and nobody can be asked."""
+    if not yes and not sys.stdin.isatty():
+        raise OpsError(
+            "--yes: is missing, and there is no terminal for the confirmation; nothing was changed"
+        )
 
 
 class VisibleConsole(Console):

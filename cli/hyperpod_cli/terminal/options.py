@@ -1,4 +1,4 @@
-"""Options that several commands have, and the make targets that are commands."""
+"""Options that several commands have, and commands as they are written."""
 
 import shlex
 from pathlib import Path
@@ -7,16 +7,17 @@ from typing import Annotated
 import typer
 from typer import Context
 
+from hyperpod_cli.terminal.configuration import only_config, only_pipeline
+from hyperpod_cli.terminal.errors import OpsError
+
 
 def group_names(context: Context, incomplete: str) -> list[str]:
     """Return the groups whose names begin with what is written; none if they are not known."""
     # Not validated: a configuration that is still being written has names, too.
     import yaml  # noqa: PLC0415
 
-    path = context.params.get("config")
-    if not isinstance(path, Path):
-        return []
     try:
+        path = context.params.get("config") or only_config()
         document = yaml.safe_load(path.read_text("utf-8"))
         cluster = document["cluster"]
         listed = [
@@ -24,16 +25,34 @@ def group_names(context: Context, incomplete: str) -> list[str]:
             *(cluster.get("restricted_instance_groups") or ()),
         ]
         names = [str(group["name"]) for group in listed]
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, TypeError, KeyError, AttributeError):
+    except (
+        AttributeError,
+        KeyError,
+        OpsError,
+        OSError,
+        TypeError,
+        UnicodeDecodeError,
+        yaml.YAMLError,
+    ):
         return []
     return [name for name in names if name.startswith(incomplete)]
 
 
-DEFAULT_CONFIG = Path("config/default.yaml")
-
+_CONFIG = "Another spelling of FILE, the configuration. Default: the one in this folder."
 ConfigFile = Annotated[
-    Path, typer.Option("--config", envvar="CONFIG", help="File of the configuration.")
+    Path,
+    typer.Option(
+        "--config", metavar="FILE", default_factory=only_config, show_default=False, help=_CONFIG
+    ),
 ]
+PipelineFile = Annotated[
+    Path,
+    typer.Option(
+        "--config", metavar="FILE", default_factory=only_pipeline, show_default=False, help=_CONFIG
+    ),
+]
+ConfigIfAny = Annotated[Path | None, typer.Option("--config", metavar="FILE", help=_CONFIG)]
+"""Of commands that may be about a cluster without a configuration."""
 ClusterName = Annotated[
     str | None,
     typer.Option("--cluster", help="A HyperPod cluster. Default: the configuration's."),
@@ -62,6 +81,6 @@ GroupName = Annotated[
 ]
 
 
-def make_command(target: str, config: Path) -> str:
-    """Return a make target as it is run for a configuration."""
-    return f"make {target} CONFIG={shlex.quote(str(config))}"
+def command_line(command: str, config: Path, *options: str) -> str:
+    """Return a command of `hyperpod-cdk` for a configuration, to be copied."""
+    return shlex.join(["hyperpod-cdk", *command.split(), str(config), *options])

@@ -31,7 +31,8 @@ def budget(config: Config) -> Findings:
     if month > found.monthly_usd:
         message = (
             f"is below what a month of all nodes costs at list prices: {month:,.0f} USD, of which "
-            f"{listed.usd_a_month:,.0f} with or without nodes (make cost shows it); it is spent "
+            f"{listed.usd_a_month:,.0f} with or without nodes (hyperpod-cdk cost shows it); it is "
+            "spent "
             "every month"
         )
         yield warning((*_PATH, "monthly_usd"), found.monthly_usd, message)

@@ -16,7 +16,7 @@ class EncryptionConfig(Section):
 
     kms_key_arn: KmsKeyArn | None = None
     """ARN of a symmetric KMS key of your own in this region, instead of create_kms_key; you manage
-    its policy, and `make preflight` checks it. Default: none."""
+    its policy, and `hyperpod-cdk preflight` checks it. Default: none."""
 
     eks_secrets: bool = True
     """Whether the key encrypts Kubernetes secrets; eks.secrets_kms_key_arn takes precedence. It

@@ -8,7 +8,7 @@ from typing import Any
 
 @cache
 def data_of(name: str) -> dict[str, Any]:
-    """Return what `make generate` or `make prices` has written into a JSON file here.
+    """Return what `make generate` or `tools.read_prices` has written into a JSON file here.
 
     Numbers with a point, such as prices, are texts, for `Decimal`.
     """

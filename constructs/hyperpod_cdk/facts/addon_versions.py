@@ -1,7 +1,8 @@
 """The pinned version of each EKS add-on for each Kubernetes version.
 
 EKS updates no add-on by itself: with the pins, a new Kubernetes version brings its add-ons along,
-and two deployments of one configuration have the same ones. `make addon-versions` shows newer ones.
+and two deployments of one configuration have the same ones. `hyperpod-cdk addon-versions` shows
+newer ones.
 
 Sources, of which a pin is the newest version that all have:
 
@@ -17,8 +18,8 @@ cert-manager, the metrics server and the CSI drivers of EBS and S3 of 1.35 are t
 others; Spaces of 1.35 is what the console installs (2026-07). No list names the FSx CSI
 driver of 1.35: the pin is what public Terraform code for EKS 1.35 installs by default (2026-09).
 EKS has been late with this driver for a new Kubernetes version before
-(https://github.com/aws/containers-roadmap/issues/2625). `make deploy` asks EKS whether it offers
-the pins before it begins.
+(https://github.com/aws/containers-roadmap/issues/2625). `hyperpod-cdk deploy` asks EKS whether it
+offers the pins before it begins.
 
 CloudWatch's add-on is older than the newest one: v6.0.1 collects OpenTelemetry metrics too, at a
 further price, unless told otherwise. For 1.35, public Terraform code names the pinned one

@@ -1,6 +1,6 @@
 """The EKS add-ons that `operators` switches on, a row each.
 
-Whatever differs between them is in the row: checks, the stack, its templates, `make verify`, the
+Whatever differs between them is in the row: checks, the stack, its templates, `verify`, the
 pins read it. Names of workloads and definitions are those that the
 add-ons install; replicas are those of their defaults.
 """

@@ -1,9 +1,9 @@
 """List prices of what a deployment makes: On-Demand, in USD, without taxes.
 
-`prices.json` has a line for each price, with the day it was read and where; `make prices` writes
-those of HyperPod in one region. Nothing in it is derived from another price: HyperPod's instances
-cost more than EC2's, by a factor that differs between types. For what could not be read there is an
-estimate, marked as one (ADR 48).
+`prices.json` has a line for each price, with the day it was read and where; `tools.read_prices`
+writes those of HyperPod in one region. Nothing in it is derived from another price: HyperPod's
+instances cost more than EC2's, by a factor that differs between types. For what could not be read
+there is an estimate, marked as one (ADR 48).
 """
 
 from collections.abc import Mapping

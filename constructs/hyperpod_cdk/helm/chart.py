@@ -16,7 +16,8 @@ from hyperpod_cdk.schema.errors import one_line, shown
 from hyperpod_cdk.schema.yaml_file import expands_too_far
 from hyperpod_shared.archives import Room, chart_members
 
-# `make charts` puts it into the package, for these checks and for the chart's own at deploy time.
+# `hyperpod-cdk charts` puts it into the package, for these checks and for the chart's own at
+# deploy time.
 _PACKAGING = "packaging.json"
 # libyaml's loader, where PyYAML has it, is eight times as fast.
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -25,7 +26,7 @@ _DEEPEST = 100
 _REGIONAL, _YAML = "regional-values/values-", ".yaml"
 _CHART, _VALUES, _TEMPLATES = "Chart.yaml", "values.yaml", "templates/"
 _SUBCHART = re.compile(r"charts/[^/]+/Chart\.yaml")
-# `make charts` adds it; it looks for values that the chart ignores.
+# `hyperpod-cdk charts` adds it; it looks for values that the chart ignores.
 _OWN_TEMPLATES = "templates/packaging/"
 # `.Values.name`, `index .Values "name"`, or all of them at once.
 _READ_VALUE = re.compile(r"\.Values(?:\.(\w+)|\s+\"([^\"]+)\")?")
@@ -56,7 +57,7 @@ class AbsentChart:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HyperPodChart:
-    """The official chart as `make charts` packages it, or another one.
+    """The official chart as `hyperpod-cdk charts` packages it, or another one.
 
     Attributes:
         path: The chart.
@@ -87,7 +88,7 @@ class HyperPodChart:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Packaging:
-    """What `make charts` wrote into the package."""
+    """What `hyperpod-cdk charts` wrote into the package."""
 
     health_monitoring_agent_regions: tuple[str, ...] | None = None
     absent: tuple[AbsentChart, ...] = ()
@@ -105,12 +106,12 @@ def refusing(path: Path) -> Iterator[None]:
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise HyperPodChartError(
             f"{path}: not a chart that can be read ({one_line(error)}); package it again with "
-            "`make charts`, or one of your own with `helm package`"
+            "`hyperpod-cdk charts`, or one of your own with `helm package`"
         ) from error
 
 
 def read_hyperpod_chart(path: Path) -> HyperPodChart:
-    """Read what a chart says of itself; a chart that is not from `make charts` says little.
+    """Read what a chart says of itself; a chart that is not from `hyperpod-cdk charts` says little.
 
     Args:
         path: A packaged chart (`.tgz`) or a chart directory.
@@ -120,7 +121,8 @@ def read_hyperpod_chart(path: Path) -> HyperPodChart:
     """
     if not path.exists():
         raise HyperPodChartError(
-            f"{path}: there is no chart; run `make charts` in the project, or name another chart"
+            f"{path}: there is no chart; run `hyperpod-cdk charts` in the project, or name "
+            "another chart"
         )
     with refusing(path):
         files = chart_files(path, is_wanted=_is_wanted)

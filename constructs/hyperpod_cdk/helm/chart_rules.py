@@ -129,7 +129,7 @@ def _absent(chart: HyperPodChart, asked: _Asked) -> Iterator[Finding]:
         if _is_needed(absent, values=asked.values):
             message = (
                 f"needs the chart {absent.name} {absent.version}, which is not in {chart.path}: "
-                "add it to charts/pins.yaml and run `make charts`, or set this to false"
+                "add it to charts/pins.yaml and run `hyperpod-cdk charts`, or set this to false"
             )
             yield error(("helm", *_switch(absent.conditions[0], helm=asked.helm)), True, message)
 
@@ -189,7 +189,8 @@ def _agent(chart: HyperPodChart, asked: _Asked) -> Iterator[Finding]:
 
 
 TO_PACKAGE = (
-    "run `make charts` (needs git and the network) and synthesize again, or name a chart of your "
+    "run `hyperpod-cdk charts` (needs git and the network) and synthesize again, or name a chart "
+    "of your "
     "own in helm.chart"
 )
 """What to do about a placeholder."""
@@ -202,7 +203,7 @@ def placeholder_chart() -> HyperPodChart:
 
 def placeholder_warning() -> Finding:
     """Return what is shown at synth."""
-    message = "is the official chart, not packaged yet: run `make charts` to deploy"
+    message = "is the official chart, not packaged yet: run `hyperpod-cdk charts` to deploy"
     return Finding(
         path=("helm", "chart"),
         value=None,

@@ -50,8 +50,8 @@ class HyperPodDependencies(HelmRelease):
     Args:
         cluster: The EKS cluster.
         provisioner: Runs helm; needs `ProvisionerAccess` to the cluster.
-        chart: The official chart as packaged by `make charts`, or another one; its path, or what
-            was read of it already. A placeholder is warned of.
+        chart: The official chart as packaged by `hyperpod-cdk charts`, or another one; its path, or
+                what             was read of it already. A placeholder is warned of.
         helm: Release, namespace, components, values, and what deleting the release may take along.
         instance_types: HyperPod instance types of the cluster, such as `ml.p5.48xlarge`; they say
             which device plugins are installed by default.

@@ -80,7 +80,7 @@ def is_from_outside(image: str, *, registry: str | None, region: str | None) -> 
 
 
 GLOBAL_REGISTRY: Final = ("global", "imageRegistry")
-"""The value that `make charts` lets images obey which no value of the official chart names."""
+"""The value that images of the packaged chart obey which no value of the official chart names."""
 
 _READ = re.compile(r"(?:charts/[^/]+/)*(?:values|Chart)\.yaml")
 # Keys next to an image's repository.

@@ -58,7 +58,7 @@ class HelmConfig(Section):
 
     chart: Annotated[str | None, Task("install a chart of your own")] = None
     """Chart to install: a .tgz archive, or a directory with a Chart.yaml; relative to the folder of
-    the configuration file. Default: the official chart, built by `make charts`."""
+    the configuration file. Default: the official chart, built by `hyperpod-cdk charts`."""
 
     release: ReleaseName = "hyperpod-dependencies"
     """Name of the Helm release."""
@@ -90,7 +90,7 @@ class HelmConfig(Section):
         Task("keep the network off the internet"),
     ] = None
     """Registry, perhaps with a folder, that the images of the chart come from in place of their
-    own, under the same names; `make images` lists and mirrors them. Default: their own."""
+    own, under the same names; `hyperpod-cdk images` lists and mirrors them. Default: their own."""
 
     values: Annotated[
         dict[str, JsonValue],

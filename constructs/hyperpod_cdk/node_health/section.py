@@ -83,7 +83,7 @@ Schedule = Annotated[
 class RecurringHealthConfig(Section):
     """Checks of idle nodes between jobs: devices, EFA, ECC and Xid errors, as validate-nodes does.
 
-    A node that fails gets the taint hyperpod-cdk/quarantine, until `hyperpod-ops release` removes
+    A node that fails gets the taint hyperpod-cdk/quarantine, until `hyperpod-cdk release` removes
     it.
     """
 

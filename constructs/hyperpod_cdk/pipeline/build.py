@@ -140,7 +140,7 @@ class Builds:
                 ".ci/run",
                 "make setup",
                 f".venv/bin/hyperpod-cdk charts --if-needed-by {path}",
-                f".venv/bin/hyperpod-cdk synth --config {path} --output {_SYNTHESIZED}",
+                f".venv/bin/hyperpod-cdk synth {path} --output {_SYNTHESIZED}",
                 f"export {DIGEST}=$({_program('digest', _SYNTHESIZED)})",
             ],
             exported=[DIGEST],
@@ -154,7 +154,7 @@ class Builds:
     def check(self) -> codebuild.PipelineProject:
         """Return the build that stops what would change the pipeline itself (ADR 75)."""
         stack = cdk.Stack.of(self.scope)
-        command = f"make pipeline CONFIG={shlex.quote(self.config_path)}"
+        command = f"hyperpod-cdk pipeline {shlex.quote(self.config_path)}"
         return self._project(
             "CheckPipeline",
             commands=[_program("compare", stack.template_file, stack.stack_name, command)],
@@ -173,7 +173,7 @@ class Builds:
         It fails when a value changes that cannot change (ADR 55).
         """
         rehearses = environment.rehearse_change
-        arguments = f"--config {shlex.quote(self.config_path)} --environment {environment.name}"
+        arguments = f"{shlex.quote(self.config_path)} --environment {environment.name}"
         arguments += " --rehearse-change" if rehearses else ""
         folder = f'"$CODEBUILD_SRC_DIR_{ASSEMBLY}"'
         return self._project(

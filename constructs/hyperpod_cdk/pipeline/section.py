@@ -122,7 +122,7 @@ class ChartArchiveConfig(Section):
     """Bucket, which the pipeline's build must be allowed to read."""
 
     key: ObjectKey
-    """Key of the .tgz file that `make charts` wrote."""
+    """Key of the .tgz file that `hyperpod-cdk charts` wrote."""
 
     sha256: Annotated[
         str, Field(pattern=r"^[0-9a-f]{64}$"), Message("must be a SHA-256 digest: 64 hex digits")

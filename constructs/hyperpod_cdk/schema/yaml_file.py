@@ -112,7 +112,7 @@ _LARGEST_INTEGER_BITS = 64
 # Ten times what a configuration with a hundred groups has.
 _MOST_BYTES = 1024 * 1024
 _MOST_NODES = 100_000
-_TO_DO = "give the path of a YAML configuration file, or write one with `make init`"
+_TO_DO = "give the path of a YAML configuration file, or write one with `hyperpod-cdk init`"
 _TOO_DEEP, _DEEPEST_READ = "nested too deeply to be a configuration", 100
 # An alias can put a mapping into itself; what is nested deeper is refused where it stands.
 _DEEPEST = 40

@@ -61,7 +61,7 @@ def _refuse_placeholder(chart: Path) -> None:
     if _PLACEHOLDER in (chart / "Chart.yaml").read_bytes():
         raise ProvisioningError(
             "The templates have a placeholder: the official Helm chart was not packaged",
-            next_step="Run `make charts`, synthesize and deploy again.",
+            next_step="Run `hyperpod-cdk charts`, synthesize and deploy again.",
         )
 
 

@@ -230,7 +230,8 @@ def given_assembly(folder: Path, *, config: Config) -> Path:
         found = {each.name for each in stacks_in(folder)}
     except (OSError, ValueError, KeyError):
         raise OpsError(
-            f"--assembly: {folder} is no cloud assembly; name the folder that `make synth` wrote"
+            f"--assembly: {folder} is no cloud assembly; name the folder that `hyperpod-cdk "
+            "synth` wrote"
         ) from None
     if found != {*stack_names(config).values()}:
         raise OpsError(

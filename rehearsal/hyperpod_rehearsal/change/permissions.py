@@ -33,7 +33,8 @@ def policy(path: Path) -> Document:
         raise OpsError(f"--policy: {path} cannot be read: {one_line(error)}") from None
     if not isinstance(document, dict) or "Statement" not in document:
         raise OpsError(
-            f"--policy: {path} is no IAM policy: it has no Statement; `make deployer-policy` "
+            f"--policy: {path} is no IAM policy: it has no Statement; `hyperpod-cdk "
+            "deployer-policy` "
             "writes such files"
         )
     return document

@@ -166,7 +166,7 @@ class Prediction:
                 who, instead = (
                     ("EKS", "")
                     if each.is_managed
-                    else ("HyperPod", "; `hyperpod-ops delete` terminates those that you name")
+                    else ("HyperPod", "; `hyperpod-cdk delete` terminates those that you name")
                 )
                 yield f"  {who} chooses {each.ends} of these {len(each.nodes)}{instead}:"
             for node in each.nodes[:_MOST_NODES]:

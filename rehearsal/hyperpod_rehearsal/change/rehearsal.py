@@ -46,7 +46,7 @@ _RULE = re.compile(r"rule \S+ failed: (.+)")
 
 
 class ChangeStage(Stage):
-    """Leaves out CDK's validation of templates, which `make diff` and `make deploy` do."""
+    """Leaves out CDK's validation of templates, which `diff` and `deploy` do."""
 
     def _synthesize(self) -> None:
         self._cli.synth(config=self.current, validate=False, on_line=self._say_warning)
@@ -119,7 +119,7 @@ class ChangeRehearsal:
         if stage.chart.path == STAND_IN and any(str(each) not in deployed for each in digests):
             yield (
                 "the stand-in takes the place of the chart that is deployed, so its release "
-                "changes; run `make charts` first"
+                "changes; run `hyperpod-cdk charts` first"
             )
 
     def _absent(self, stage: Stage) -> Iterator[str]:
@@ -136,7 +136,7 @@ class ChangeRehearsal:
             each.name: Deployed(status=each.status, template={})
             for each in self.archive.deployment.stacks
         }
-        again = f"make deploy CONFIG={self.config_path}"
+        again = f"hyperpod-cdk deploy {self.config_path}"
         yield from refusals(stacks, region=self.archive.manifest.region, again=again)
 
     def _deploy(self, prediction: Prediction) -> list[ResourceChange]:
@@ -145,7 +145,7 @@ class ChangeRehearsal:
             prediction.notes += [*self._stand_ins(stage), *self._absent(stage)]
             prediction.notes += self._set_counts(stage)
             prediction.missing = self._missing(stage)
-            # What `make deploy` looks at first.
+            # What `hyperpod-cdk deploy` looks at first.
             code, told = stage.look("account", "--for-deployment")
             if code != 0:
                 lines = told.strip().splitlines()
@@ -178,7 +178,7 @@ class ChangeRehearsal:
         return [*set_counts(local.clients, local.kubernetes, archive=self.archive)]
 
     def _refused_changes(self, stage: Stage) -> str:
-        """Return what `make deploy` refuses to change of EKS node groups; empty if nothing."""
+        """Return what `deploy` refuses to change of EKS node groups; empty if nothing."""
         there = self.archive.deployment.node_groups
         sizes = {each["nodegroupName"]: each["scalingConfig"]["desiredSize"] for each in there}
         try:

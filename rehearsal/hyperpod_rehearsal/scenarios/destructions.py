@@ -100,15 +100,16 @@ def _dns_is(stage: Stage, wanted: str) -> Fact:
 
 
 def _goes_on(stage: Stage) -> Fact:
-    return compared("make destroy goes on", stage.look(_CHECK), (0, ""))
+    return compared("hyperpod-cdk destroy goes on", stage.look(_CHECK), (0, ""))
 
 
 @Scenario(begins="deployed", needs=_WITHOUT_CONSENT)
 def destroy_refused(stage: Stage) -> Iterator[Fact]:
-    """`make destroy` while a user's pod runs."""
+    """`hyperpod-cdk destroy` while a user's pod runs."""
     code, said = stage.look(_CHECK, credentials={})
     yield Fact(
-        title="make destroy refuses to go on unchecked for a user without access to the cluster",
+        title="hyperpod-cdk destroy refuses to go on unchecked for a user without access to the "
+        "cluster",
         ok=code == REFUSED and "Could not find out what users would lose" in said,
     )
     let_into(
@@ -124,7 +125,9 @@ def destroy_refused(stage: Stage) -> Iterator[Fact]:
     yield _create(stage, _pod("notebook", nodeName=node))
     code, said = stage.look(_CHECK)
     refused = code == REFUSED and "Pod default/notebook" in said and said.count("\n") == 1
-    yield Fact(title="make destroy names the running pod in one line", ok=refused, message=said)
+    yield Fact(
+        title="hyperpod-cdk destroy names the running pod in one line", ok=refused, message=said
+    )
     yield Fact(title="the stack is as it was", ok=stage.status("hyperpod") != "DELETE_FAILED")
     yield from _everything_runs(stage)
     yield from _consent(stage, said)
@@ -135,7 +138,7 @@ def destroy_refused(stage: Stage) -> Iterator[Fact]:
 
 @Scenario(begins="deployed", needs=_WITHOUT_CONSENT)
 def destroy_failed(stage: Stage) -> Iterator[Fact]:
-    """The stack is deleted without `make destroy`, while a user has a job."""
+    """The stack is deleted without `hyperpod-cdk destroy`, while a user has a job."""
     yield _create(stage, _MPI_JOB)
     message = stage.destroy("hyperpod") or ""
     yield Fact(title="CloudFormation refuses to delete", ok=message != "")

@@ -70,7 +70,9 @@ def kubernetes_upgrade(stage: Stage) -> Iterator[Fact]:
     stage.restore()
     code, said = stage.look("account", "--for-deployment")
     refused = code == REFUSED and f"is older than {version}" in said
-    yield Fact(title=f"`make deploy` refuses to go back to {former}", ok=refused, message=said)
+    yield Fact(
+        title=f"`hyperpod-cdk deploy` refuses to go back to {former}", ok=refused, message=said
+    )
     # As EKS lets it, within seven days of an upgrade; its kube-proxy does not fit before.
     eks, name = stage.environment.clients("eks"), stage.config.eks_cluster_name
     update = eks.update_cluster_version(name=name, version=former, force=True)["update"]

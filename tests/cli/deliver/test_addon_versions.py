@@ -1,4 +1,4 @@
-"""What `make addon-versions` says; a test of the local AWS runs it against EKS's own answer."""
+"""What `addon-versions` says; a test of the local AWS runs it against EKS's own answer."""
 
 from pathlib import Path
 

@@ -114,7 +114,7 @@ def test_no_account_is_told_in_one_line(
         (
             client_error("ParameterNotFound", "GetParameter", ""),
             "mine.yaml: '111122223333/us-west-2' is not bootstrapped for CDK; run once: make "
-            "bootstrap, with the same CONFIG",
+            "bootstrap, with the same FILE",
         ),
         (client_error("AccessDeniedException", "GetParameter", "not authorized"), None),
         (
@@ -224,7 +224,7 @@ def _in_region(configure: Configure, region: str | None) -> Config:
             ),
             0,
             "WARNING subject: is not looked at: you may not use eks:ListClusters; "
-            "`make deployer-policy` writes what deploying takes\n",
+            "`hyperpod-cdk deployer-policy` writes what deploying takes\n",
         ),
         (
             client_error("Throttling", "ListClusters", "slow"),

@@ -1,4 +1,4 @@
-"""What `make destroy` says before CloudFormation begins."""
+"""What `hyperpod-cdk destroy` says before CloudFormation begins."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -124,10 +124,10 @@ def test_all_stacks_are_not_deleted_while_one_is_protected(
     assert said.startswith("ml-storage: is protected, because it holds your files. To delete them")
     for key in ("storage.delete_with_stack", "storage.i_understand_all_files_are_deleted"):
         assert key in said
-    for target in ("deploy", "destroy-all", "destroy"):
-        assert re.search(rf"make {target} CONFIG=\S+/default\.yaml", said)
+    for command in ("deploy", "destroy --all", "destroy"):
+        assert re.search(rf"hyperpod-cdk {command} \S+/default\.yaml", said)
     # Not of all stacks: it would buy the nodes again that are destroyed already.
-    assert "/default.yaml ONLY=ml-storage && make destroy-all" in said
+    assert "/default.yaml --only ml-storage && hyperpod-cdk destroy --all" in said
     assert run(None)[0] == 0
     monkeypatch.setitem(STORAGE_STACK, "EnableTerminationProtection", False)
     assert run(None, "--all")[0] == 0
@@ -139,13 +139,13 @@ def test_each_protection_is_named_with_what_lifts_it(
     monkeypatch.setitem(PLATFORM_STACK, "EnableTerminationProtection", True)
     code, said, _ = run(None, "--all")
     assert (code, said.partition(". To")[0]) == (2, "ml-platform: has termination protection")
-    assert "set termination_protection to false, then run: make deploy" in said
+    assert "set termination_protection to false, then run: hyperpod-cdk deploy" in said
     monkeypatch.setitem(EKS_CLUSTER, "deletionProtection", True)
     monkeypatch.setitem(STORAGE_STACK, "EnableTerminationProtection", True)
     _, said, _ = run(None, "--all")
     assert "; ml-platform: has termination protection; ml-eks: EKS refuses to delete" in said
     assert "termination_protection to false, eks.deletion_protection to false, then run" in said
-    assert "ONLY='ml-storage ml-platform' && make destroy-all" in said
+    assert "--only 'ml-storage ml-platform' && hyperpod-cdk destroy --all" in said
     assert run(None)[0] == 0
 
 
@@ -167,7 +167,7 @@ def test_a_protected_cluster_that_a_rollback_left_is_lifted_by_a_command(
     assert said.startswith("ml-eks: EKS refuses to delete the cluster, which the rollback of ml-pl")
     lifting = "aws eks update-cluster-config --no-deletion-protection --name ml-eks --region us-we"
     assert f"Run: {lifting}" in said
-    assert re.search(r"&& make destroy-all CONFIG=\S+/default\.yaml$", said.strip())
+    assert re.search(r"&& hyperpod-cdk destroy --all \S+/default\.yaml$", said.strip())
 
 
 def test_the_protection_of_a_cluster_that_stays_is_not_asked_for(

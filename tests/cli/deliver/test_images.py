@@ -1,4 +1,4 @@
-"""`make images`: the list, the check of closed networks, and mirroring."""
+"""`hyperpod-cdk images`: the list, the check of closed networks, and mirroring."""
 
 import base64
 import subprocess

@@ -1,4 +1,4 @@
-"""The command line of `make init`: questions, flags, refusals, and that nothing else is written."""
+"""The command line of `init`: questions, flags, refusals, and that nothing else is written."""
 
 import os
 import pty
@@ -82,7 +82,7 @@ def test_flags_write_a_file_and_say_what_it_deploys_and_costs(run: Run, tmp_path
     said = summary(cost_here(config))
     assert "about 52.28 an hour for nodes" in said
     assert said in out
-    assert f"  make deploy CONFIG='{tmp_path}/my file.yaml'" in out
+    assert f"  hyperpod-cdk deploy '{tmp_path}/my file.yaml'" in out
     assert [path.name for path in tmp_path.iterdir()] == ["my file.yaml"]
 
 

@@ -1,4 +1,4 @@
-"""What `make init` writes: the default configuration with answers in it, and its comments."""
+"""What `init` writes: the default configuration with answers in it, and its comments."""
 
 import tempfile
 from collections.abc import Mapping
@@ -59,7 +59,7 @@ def test_the_editor_finds_the_schema_from_the_file(tmp_path: Path) -> None:
     text = configuration(default_answers(), path=tmp_path / "a folder" / "mine.yaml")
     schema = text.splitlines()[0].partition("$schema=")[2]
     assert (tmp_path / "a folder" / schema).resolve() == CONFIG_FOLDER / "schema.json"
-    assert f"`make deploy CONFIG='{tmp_path}/a folder/mine.yaml'`" in text
+    assert f"`hyperpod-cdk deploy '{tmp_path}/a folder/mine.yaml'`" in text
 
 
 @pytest.mark.parametrize(

@@ -116,7 +116,7 @@ def test_it_follows_a_build_to_its_end(end: tuple[str, Any], failure: str | None
 
 
 def test_what_changed_since_the_deployment_is_not_built_from_old_files() -> None:
-    with pytest.raises(OpsError, match=r"changed since it was deployed.* ONLY=jobs-workloads"):
+    with pytest.raises(OpsError, match=r"changed since it was deployed.* --only jobs-workloads"):
         found(Answers(), deployed={"gpu": f"{REPOSITORY}:gpu-fedcba9876543210"}).refuse_changed()
 
 

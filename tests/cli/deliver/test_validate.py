@@ -1,4 +1,4 @@
-"""What `make validate` says of a configuration."""
+"""What `hyperpod-cdk validate` says of a configuration."""
 
 import shutil
 import subprocess
@@ -48,7 +48,7 @@ def test_without_the_packaged_chart_it_says_in_a_line_what_to_run(
     code, lines, _ = validated(repository / "config" / "default.yaml")
     assert code == 0
     assert lines[-1].startswith("WARNING helm.chart: null is the official chart, ")
-    assert lines[-1].endswith("not packaged yet: run `make charts` to deploy")
+    assert lines[-1].endswith("not packaged yet: run `hyperpod-cdk charts` to deploy")
     assert len(lines[-1]) <= 100
 
 

@@ -45,7 +45,7 @@ Run = Callable[..., Result]
 
 @pytest.fixture
 def run() -> Run:
-    """Return a function that runs `hyperpod-ops diagram`."""
+    """Return a function that runs `hyperpod-cdk diagram`."""
     return lambda *options: CliRunner().invoke(app(), ["diagram", *map(str, options)])
 
 

@@ -390,7 +390,9 @@ def test_who_deploys_may_run_what_a_failure_says_to_run(default: Policies) -> No
     }
     service = botocore.session.get_session().get_service_model("cloudformation")
     for status in service.shape_for("StackStatus").metadata["enum"]:
-        at = Situation(stack="ml-platform", region="us-west-2", status=status, again="make deploy")
+        at = Situation(
+            stack="ml-platform", region="us-west-2", status=status, again="hyperpod-cdk deploy"
+        )
         steps = [step for step in (next_step(at), interrupted(at)) if step is not None]
         commands = [line.split() for step in steps for line in step.commands]
         for operation in [words[2] for words in commands if words[0] == "aws"]:
@@ -474,7 +476,7 @@ def test_the_command_writes_and_prints_them(assemble: Assemble, tmp_path: Path) 
     assert names[-1] == "deployer-1"
     assert all(f"file://{tmp_path}/{name}.json" in told for name in names)
     assert (
-        f"make bootstrap CONFIG=config/default.yaml POLICIES=arn:aws:iam::{ACCOUNT}:policy/ml-"
+        f"hyperpod-cdk bootstrap config/default.yaml --policies arn:aws:iam::{ACCOUNT}:policy/ml-"
         in told
     )
 
@@ -487,7 +489,7 @@ def test_the_command_writes_and_prints_them(assemble: Assemble, tmp_path: Path) 
     ("arguments", "told"),
     [
         (("--config", "config/missing.yaml"), "config/missing.yaml"),
-        (("--account", ACCOUNT), "run `make synth` first"),
+        (("--account", ACCOUNT), "run `hyperpod-cdk synth` first"),
     ],
 )
 def test_what_cannot_be_known_is_told_in_a_line(

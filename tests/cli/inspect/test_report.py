@@ -56,7 +56,7 @@ def succeeded(default_config: Config, assemble: Assemble) -> Content:
         facts={"Region": "us-west-2"},
         assembly=assembly,
         cost=cost(default_config, region=None, day=date(2026, 11, 22)),
-        attempts=[Attempt(command="make deploy", assembly=assembly, events={NAME: []})],
+        attempts=[Attempt(command="hyperpod-cdk deploy", assembly=assembly, events={NAME: []})],
         outputs={"ml-platform": {"VpcId": "vpc-1", "OutputVpcId": "vpc-1"}, NAME: {}},
         checks=[Check(title="kubectl get nodes", ok=True)],
         following=["Next:", "  kubectl get nodes"],
@@ -66,7 +66,7 @@ def succeeded(default_config: Config, assemble: Assemble) -> Content:
 @pytest.fixture(scope="module")
 def failed(succeeded: Content) -> Content:
     """A deployment that failed, in which everything has a name that acts, if it can."""
-    told = [*failure_lines(EVENTS, region="us-west-2", again="make deploy", paths={})]
+    told = [*failure_lines(EVENTS, region="us-west-2", again="hyperpod-cdk deploy", paths={})]
     return replace(
         succeeded,
         title=HOSTILE,

@@ -66,7 +66,7 @@ def test_what_is_given_and_what_another_group_has_replace_their_lines_alone(conf
     ]
     assert "FI_PROVIDER" not in printed.out
     assert "1 x ml.g5.2xlarge of others, partition gpu" in printed.err
-    assert "`hyperpod-ops connect login/1`" in printed.err
+    assert "`hyperpod-cdk connect login/1`" in printed.err
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_what_is_given_and_what_another_group_has_replace_their_lines_alone(conf
         (["--values", "prolog", "--yes"], "--yes: has no effect with Slurm"),
         (["--values", "prolog", "--no-follow"], "--no-follow: has no effect with Slurm"),
         (["--values", "prolog", "--every", "6"], "--every: has no effect with Slurm"),
-        (["--stop", "--name", "a"], "`hyperpod-ops connect login/1`, there `scancel --name=a`"),
+        (["--stop", "--name", "a"], "`hyperpod-cdk connect login/1`, there `scancel --name=a`"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_a_line(

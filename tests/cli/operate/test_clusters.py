@@ -20,12 +20,12 @@ from tests.support.configs import CONFIG_FOLDER
 @pytest.mark.parametrize(
     ("file", "cluster", "region", "told"),
     [
-        ("p5-training.yaml", None, None, "hyperpod-ops status --config {file}"),
+        ("p5-training.yaml", None, None, "hyperpod-cdk status {file}"),
         (
             "p5-training.yaml",
             "a",
             "us-east-1",
-            "hyperpod-ops status --cluster a --region us-east-1",
+            "hyperpod-cdk status --cluster a --region us-east-1",
         ),
     ],
 )
@@ -92,7 +92,10 @@ def test_who_may_read_nothing_is_told(sagemaker: Any) -> None:  # noqa: ANN401
 @pytest.mark.parametrize("denied", ["", "list_clusters", "list_tags"])
 def test_no_such_cluster_is_told_to_who_may_not_list(sagemaker: Any, denied: str) -> None:  # noqa: ANN401
     there = "what you may not list" if denied else "none"
-    told = f"cluster: 'x' is not in us-west-2, where stacks have made: {there}; run `make deploy`"
+    told = (
+        f"cluster: 'x' is not in us-west-2, where stacks have made: {there}; run "
+        "`hyperpod-cdk deploy`"
+    )
     with Stubber(sagemaker) as stub:
         stub.add_client_error("describe_cluster", "ResourceNotFound")
         if denied != "list_clusters":
@@ -101,4 +104,4 @@ def test_no_such_cluster_is_told_to_who_may_not_list(sagemaker: Any, denied: str
         if denied:
             stub.add_client_error(denied, "AccessDeniedException")
         with pytest.raises(NoClusterError, match=f"^{told}"):
-            find_cluster(sagemaker, "x", deployed_by="make deploy")
+            find_cluster(sagemaker, "x", deployed_by="hyperpod-cdk deploy")

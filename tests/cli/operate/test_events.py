@@ -129,4 +129,4 @@ def test_a_storm_of_one_group_hides_nothing_of_another(found: list[Any]) -> None
 
 
 def test_the_log_of_a_script_that_failed_is_named(found: list[Any]) -> None:
-    assert found[1].next_step.endswith(f"To read it: hyperpod-ops logs i-{200:017x}")
+    assert found[1].next_step.endswith(f"To read it: hyperpod-cdk logs i-{200:017x}")

@@ -26,7 +26,7 @@ ENDED = datetime(2026, 11, 2, 3, 4, 5, tzinfo=UTC)
 
 
 def chosen(config: Config | None) -> Chosen:
-    options = ["--cluster", "ml-cluster"] if config is None else ["--config", "mine.yaml"]
+    options = ["--cluster", "ml-cluster"] if config is None else ["mine.yaml"]
     session = AwsSession.__new__(AwsSession)
     return Chosen(
         name="ml-cluster", session=session, config=config, file=Path("mine.yaml"), options=options
@@ -70,20 +70,20 @@ def test_a_group_of_which_nothing_is_used_is_scaled_to_0() -> None:
 
     assert (found.idle, found.running, found.since) == (2, 2, "2026-11-02 03:01:05")
     assert float(found.usd_a_month) == pytest.approx(float(found.usd_an_hour) * 730)
-    assert found.command == "hyperpod-ops scale workers 0 --config mine.yaml"
+    assert found.command == "hyperpod-cdk scale workers 0 mine.yaml"
 
 
 def test_of_a_group_in_use_the_idle_nodes_are_named() -> None:
     (found,) = idle([node(1), node(2)], busy=(1,), of=config())
 
     assert (found.idle, found.running, found.since) == (1, 2, "")
-    assert found.command == f"hyperpod-ops delete {node(2).id} --config mine.yaml"
+    assert found.command == f"hyperpod-cdk delete {node(2).id} mine.yaml"
 
 
 def test_without_a_configuration_nodes_are_named() -> None:
     (found,) = idle([node(1)])
 
-    assert found.command == f"hyperpod-ops delete {node(1).id} --cluster ml-cluster"
+    assert found.command == f"hyperpod-cdk delete {node(1).id} --cluster ml-cluster"
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ def test_trouble_is_told(status: str, message: str, health: Health | None, told:
 def test_without_node_recovery_somebody_has_to_act(ending: str, command: str) -> None:
     health = Health(status=f"UnschedulablePending{ending}")
 
-    assert trouble_of(node(1), health, recovers=False) == f"run `hyperpod-ops {command} {ID}`"
+    assert trouble_of(node(1), health, recovers=False) == f"run `hyperpod-cdk {command} {ID}`"
 
 
 NODES = [node(1, "alone"), *(node(number, "many") for number in range(2, 15))]
@@ -96,7 +96,7 @@ REFUSED = {
     "many/0": "is not in ml; it has many/1",
     "none": r"is not in ml; it has alone/1 \(i-0*1\)",
     "": "is not in ml",
-    "empty": "^node: group 'empty' of ml has no nodes now; see `hyperpod-ops status` and",
+    "empty": "^node: group 'empty' of ml has no nodes now; see `hyperpod-cdk status` and",
     "empty/1": "has no nodes now",
 }
 

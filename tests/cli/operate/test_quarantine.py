@@ -63,7 +63,7 @@ def test_a_status_says_why_and_what_to_do(kubernetes: KubernetesApi, tmp_path: P
         for name in ("i-1", "i-2")
     )
     assert (one, two) == (
-        "in quarantine: GPUs: 7 (expected: 8); once it is repaired, run `hyperpod-ops release i-1`",
+        "in quarantine: GPUs: 7 (expected: 8); once it is repaired, run `hyperpod-cdk release i-1`",
         "",
     )
 

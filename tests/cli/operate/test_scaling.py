@@ -209,12 +209,12 @@ DIFFERS = "differs from what is deployed already, in ml"
         ({"deployed": by_cli(SAME)}, ""),
         # The number of the group itself may differ.
         ({"deployed": by_cli(SAME), "wanted": template(1, 7)}, ""),
-        ({"wanted": template(0, 1)}, f"{DIFFERS}; `make diff"),
-        ({"wanted": template(1, 1, Tags="new")}, f"{DIFFERS}; `make diff"),
-        ({"deployed": None}, f"{DIFFERS}; `make diff"),
+        ({"wanted": template(0, 1)}, f"{DIFFERS}; `hyperpod-cdk diff"),
+        ({"wanted": template(1, 1, Tags="new")}, f"{DIFFERS}; `hyperpod-cdk diff"),
+        ({"deployed": None}, f"{DIFFERS}; `hyperpod-cdk diff"),
         (
             {"deployed": template(3, 1), "targets": (3, 1)},
-            rf"{DIFFERS} \({ONE}: 1 in the file, 3 in the cluster\); `make diff",
+            rf"{DIFFERS} \({ONE}: 1 in the file, 3 in the cluster\); `hyperpod-cdk diff",
         ),
         # A number that AWS has otherwise stays, unless all groups are sent as written.
         ({"targets": (0, 1)}, ""),

@@ -52,7 +52,7 @@ LAST_LINES = {
 
 @dataclass
 class Deployment:
-    """A deployment that fails, and the stack that it leaves; in place of `make deploy`.
+    """A deployment that fails, and the stack that it leaves; in place of `hyperpod-cdk deploy`.
 
     Attributes:
         signals: What arrives while it runs.
@@ -247,8 +247,8 @@ def test_ctrl_c_during_the_look_says_that_the_stack_is_not_known(
     assert said.code == 130
     assert said.err.splitlines()[-1] == (
         f"{file}: keeps 3; what is deployed is not known (the look was interrupted); see "
-        f"`hyperpod-ops status --watch -x`, then run `make deploy CONFIG={file}` to go on, or "
-        "`hyperpod-ops scale worker 1 -x` to go back"
+        f"`hyperpod-cdk status --watch -x`, then run `hyperpod-cdk deploy {file}` to go on, or "
+        "`hyperpod-cdk scale worker 1 -x` to go back"
     )
     assert count(file) == 3
 

@@ -105,7 +105,7 @@ def test_a_node_is_connected_to_by_what_it_is(play: Play, name: str, group: str)
             "replace",
             "controller",
             2,
-            "is the controller, which HyperPod does not replace: `hyperpod-ops reboot",
+            "is the controller, which HyperPod does not replace: `hyperpod-cdk reboot",
         ),
         ("delete", "head/1", 2, "is the controller, which HyperPod does not delete"),
         (
@@ -131,7 +131,7 @@ def test_what_is_done_to_a_node_is_shown_or_refused(
 @pytest.mark.parametrize(
     ("command", "instead"),
     [
-        (("kubeconfig", "--cluster", "ml-cluster"), "`hyperpod-ops connect login`"),
+        (("kubeconfig", "--cluster", "ml-cluster"), "`hyperpod-cdk connect login`"),
         (("release", IDS["gpus"], "--cluster", "ml-cluster"), "`scontrol update node=NAME"),
         (("validate-nodes", "--cluster", "ml-cluster"), "examples/slurm"),
     ],

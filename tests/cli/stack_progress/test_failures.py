@@ -128,7 +128,7 @@ def test_the_issues_of_a_node_group_are_told_as_cause_and_next_step(reason: str)
         ("InsufficientFreeAddresses - No", "Free addresses in the subnet, or add a group with"),
         (
             "VcpuLimitExceeded - More",
-            "Request a higher vCPU quota; `make preflight` shows which one.",
+            "Request a higher vCPU quota; `hyperpod-cdk preflight` shows which one.",
         ),
         ("New - It is new", "Fix the cause that the message names."),
     ],
@@ -222,7 +222,7 @@ def test_what_a_rollback_could_not_undo_is_stuck() -> None:
     assert stuck_resources(events[:2]) == ()
 
 
-AGAIN = "make deploy CONFIG=config/mine.yaml"
+AGAIN = "hyperpod-cdk deploy config/mine.yaml"
 SERVICE = botocore.session.get_session().get_service_model("cloudformation")
 STATUSES = SERVICE.shape_for("StackStatus").metadata["enum"]
 WAITERS = (
@@ -285,9 +285,9 @@ def test_a_status_says_what_to_run(
 
 
 def test_a_deletion_that_failed_is_tried_again() -> None:
-    step = next_step(at("DELETE_FAILED", "Cluster", again="make destroy"))
+    step = next_step(at("DELETE_FAILED", "Cluster", again="hyperpod-cdk destroy"))
     assert step.meaning == "ml-hyperpod still has Cluster."
-    assert [*step.commands] == ["make destroy"]
+    assert [*step.commands] == ["hyperpod-cdk destroy"]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def it() -> int:
         stacks=[Followed(name={NAME!r}, size=2)],
         client=Begun(),
         region="us-west-2",
-        again="make deploy",
+        again="hyperpod-cdk deploy",
         out=out,
         poll_seconds=0.05,
     ).code
@@ -98,6 +98,6 @@ def test_the_cli_ends_with_the_terminal_and_its_log_says_what_goes_on(
     left = log.read_text("utf-8").splitlines()
     assert left[0] == "Interrupted."
     assert f"CloudFormation goes on with {NAME} (UPDATE_IN_PROGRESS)" in left[1]
-    assert left[-1] == "To go on afterwards: make deploy"
+    assert left[-1] == "To go on afterwards: hyperpod-cdk deploy"
     said = (tmp_path / "errors").read_text()
     assert said.strip().splitlines() == (left if errors_are_kept else [])

@@ -36,7 +36,7 @@ def client(status: str, answer: object = None) -> Played:
 
 def lifted(client: Played, **stacks: Deployed | None) -> list[str]:
     """Return what is said; it is said of what is lifted, and of nothing else."""
-    lines = [*lift_protection(client, stacks, region="us-west-2", again="make deploy")]
+    lines = [*lift_protection(client, stacks, region="us-west-2", again="hyperpod-cdk deploy")]
     assert client.asked("update_termination_protection") == [LIFTED] * len(lines)
     return lines
 
@@ -72,13 +72,13 @@ def test_who_may_not_lift_it_reads_which_command_does() -> None:
         lifted(client("ROLLBACK_COMPLETE", refused("AccessDenied")), storage=stack)
     command = (
         "aws cloudformation update-termination-protection --no-enable-termination-protection "
-        "--stack-name storage --region us-west-2; make deploy"
+        "--stack-name storage --region us-west-2; hyperpod-cdk deploy"
     )
     assert str(told.value).endswith(f"Run: {command}")
 
 
 NAME = "ml-hyperpod"
-AGAIN = "make deploy CONFIG=config/mine.yaml"
+AGAIN = "hyperpod-cdk deploy config/mine.yaml"
 STACKS = [Followed(name=NAME, size=2, paths={"Cluster1": "Cluster"})]
 ROLLED_BACK = [
     event(NAME, "CREATE_IN_PROGRESS"),

@@ -45,7 +45,7 @@ MakeChart = Callable[..., Path]
 
 @pytest.fixture(params=["directory", "archive"])
 def make_chart(request: pytest.FixtureRequest, tmp_path: Path) -> MakeChart:
-    """Return a function from what `make charts` writes into a chart to a chart."""
+    """Return a function from what `hyperpod-cdk charts` writes into a chart to a chart."""
 
     def chart(packaging: dict[str, Any] | None) -> Path:
         directory = tmp_path / "chart"
@@ -174,7 +174,7 @@ def test_values_that_the_chart_can_serve(
             GPU_OPERATOR,
             {},
             "helm.components.gpu_operator: true needs the chart gpu-operator v26.3.1, which is not "
-            "in .*: add it to charts/pins.yaml and run `make charts`, or set this to false",
+            "in .*: add it to charts/pins.yaml and run `hyperpod-cdk charts`, or set this to false",
             id="absent",
         ),
         pytest.param(
@@ -250,7 +250,8 @@ def test_a_chart_that_is_not_there_is_told(tmp_path: Path) -> None:
         values_of({}, chart=tmp_path / "chart.tgz")
 
     assert str(caught.value) == (
-        f"{tmp_path}/chart.tgz: there is no chart; run `make charts` in the project, or name "
+        f"{tmp_path}/chart.tgz: there is no chart; run `hyperpod-cdk charts` in the project, or "
+        "name "
         "another chart"
     )
 
@@ -269,7 +270,7 @@ def test_a_broken_archive_is_one_line(content: bytes | None, tmp_path: Path) -> 
     chart.write_bytes(cut_off(tmp_path / "chart") if content is None else content)
 
     with pytest.raises(
-        HyperPodChartError, match=r"not a chart that can be read .*make charts"
+        HyperPodChartError, match=r"not a chart that can be read .*hyperpod-cdk charts"
     ) as caught:
         values_of({}, chart=chart)
 

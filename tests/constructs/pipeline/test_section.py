@@ -181,5 +181,5 @@ def test_what_takes_a_deployment_names_those_of_a_pipeline() -> None:
         load_config(path)
 
     (line,) = caught.value.lines
-    assert "describes a pipeline, which `make pipeline` deploys" in line
+    assert "describes a pipeline, which `hyperpod-cdk pipeline` deploys" in line
     assert f"{path.with_name('dev.yaml')}, {path.with_name('prod.yaml')}" in line

@@ -72,7 +72,7 @@ def test_file_must_exist(tmp_path: Path) -> None:
 
     assert caught.value.lines == (
         f"{path}: cannot be read: No such file or directory; give the path of a YAML "
-        "configuration file, or write one with `make init`",
+        "configuration file, or write one with `hyperpod-cdk init`",
     )
 
 

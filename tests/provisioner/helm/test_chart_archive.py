@@ -27,7 +27,7 @@ def test_a_placeholder_is_refused(tmp_path: Path, repository: Path) -> None:
         fetch_chart(_bucket(s3), key="k.zip", digest="", folder=tmp_path, clock=Time().clock)
     assert str(refused.value) == (
         "The templates have a placeholder: the official Helm chart was not packaged. "
-        "Run `make charts`, synthesize and deploy again."
+        "Run `hyperpod-cdk charts`, synthesize and deploy again."
     )
 
 

@@ -51,7 +51,7 @@ def nodes(*pods: str, is_managed: bool = False) -> EndingNodes:
         ({"changes": [change(ChangeAction.KEPT)]}, 0, "stays, without a stack Files"),
         ({"new": ["ml-storage"], "changes": [change(ChangeAction.CREATED)]}, 0, "new, 1 resources"),
         ({"staying": ["ml-operators"]}, 0, "ml-operators: stays as it is"),
-        ({"nodes": [nodes()]}, 0, "  HyperPod chooses 1 of these 2; `hyperpod-ops delete`"),
+        ({"nodes": [nodes()]}, 0, "  HyperPod chooses 1 of these 2; `hyperpod-cdk delete`"),
         ({"nodes": [nodes(is_managed=True)]}, 0, "  EKS chooses 1 of these 2:\n"),
         ({"nodes": [nodes("default/train")]}, 4, "    runs pod default/train"),
         ({"error": "ml-storage: no"}, 1, "  ml-storage: no"),

@@ -213,7 +213,7 @@ def predicted(
 
 
 def done(stage: Stage, edit: Edit, archive: Archive) -> tuple[list[ResourceChange], Ends, str]:
-    """Deploy a change on the deployment itself, as `make deploy` does; return what it did."""
+    """Deploy a change on the deployment itself, as `deploy` does; return what it did."""
     # Those of the stage would look at each answer, and a template is no text.
     clients, cluster = aws_clients(stage.environment.aws), stage.config.cluster.name
     stage.restore()
@@ -288,7 +288,8 @@ def test_what_is_predicted_is_what_happens(
     compare(prediction, done(stage, edit, archive))
     tally.right += 1
 
-    # All is missing that `make deployer-policy` has; of CloudFormation's, what a new stack needs.
+    # All is missing that `hyperpod-cdk deployer-policy` has; of CloudFormation's, what a new stack
+    # needs.
     new = {"CloudFormation"} if prediction.new else set()
     assert {each.who for each in prediction.missing} == {"deployer"} | new
     assert prediction.code == 1

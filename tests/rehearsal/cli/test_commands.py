@@ -147,13 +147,13 @@ def test_kubectl_uses_the_kubeconfig(on_call: Operator, operator: Operator) -> N
     document = yaml.safe_load(file.read_text("utf-8"))
     eks = on_call.stage.environment.clients("eks").describe_cluster(name="ml-eks")["cluster"]
     assert document["clusters"][0]["cluster"]["server"] == eks["endpoint"]
-    # After `make destroy`, the control plane is there, and the HyperPod cluster is not.
+    # After `hyperpod-cdk destroy`, the control plane is there, and the HyperPod cluster is not.
     named, other = on_call.home / "other.yaml", ("--config", str(on_call.home / "other.yaml"))
     text = on_call.stage.config_path.read_text("utf-8")
     named.write_text(text.replace("\ncluster:\n", "\ncluster:\n  name: other\n"), "utf-8")
     assert "is added" in run(on_call, "kubeconfig", *other, KUBECONFIG="")
     told = run(on_call, "status", *other, code=2)
-    assert f"run `make deploy CONFIG={named}`, or name one with --cluster" in told
+    assert f"run `hyperpod-cdk deploy {named}`, or name one with --cluster" in told
     assert "'other' is not in" in run(on_call, "kubeconfig", "--cluster", "other", code=2)
 
 
@@ -488,8 +488,8 @@ def test_nodes_are_restarted_replaced_and_deleted(on_call: Operator, tmp_path: P
 
     text = run(on_call, "delete", "worker-group-1", "--yes", *FAST)
     assert "Group worker-group-1 will have 0 of now 1 nodes." in text
-    given = f"--config {on_call.stage.config_path}"
-    assert f"To have both agree: hyperpod-ops scale worker-group-1 0 {given}" in text
+    given = on_call.stage.config_path
+    assert f"To have both agree: hyperpod-cdk scale worker-group-1 0 {given}" in text
     assert [node.id for node in nodes_of(sagemaker, "ml-cluster")] == ids[1:]
     told = run(on_call, "connect", "worker-group-1", code=2)
     assert told.startswith("node: group 'worker-group-1' of ml-cluster has no nodes now; see")
@@ -538,7 +538,7 @@ def test_the_interrupted_wait_says_that_it_goes_on(
     text = run(on_call, "reboot", "worker-group-2", "--yes", code=130)
 
     assert text.splitlines()[-1] == (
-        "Interrupted. HyperPod goes on with it; see `hyperpod-ops status --watch --config "
+        "Interrupted. HyperPod goes on with it; see `hyperpod-cdk status --watch "
         f"{on_call.stage.config_path}`."
     )
     wait_until_settled(on_call)
@@ -586,7 +586,7 @@ def test_a_group_is_scaled_by_its_configuration(
     file.write_text(edited, "utf-8")
     told = scale("worker-group-2", 2, fails=0, code=2)
     assert f"{file}: differs from what is deployed already, in ml-hyperpod" in told
-    assert "make diff" in told
+    assert "hyperpod-cdk diff" in told
     assert file.read_text("utf-8") == edited
     assert not (tmp_path / "made").exists()
     file.write_text(text, "utf-8")

@@ -1,4 +1,4 @@
-"""`hyperpod-ops verify` on a deployment; the last test breaks it."""
+"""`hyperpod-cdk verify` on a deployment; the last test breaks it."""
 
 import json
 from typing import Any

@@ -187,7 +187,7 @@ def test_jobs_outlive_the_nodes(
     # The training operator's pods are nobody's loss.
     assert run("deletion-check", "--config", stage.config_path) == 0
     places = ("--templates", stage.work_directory / "cdk.out", "--config", stage.config_path)
-    assert run("destroy", "--force", *places) == 0
+    assert run("destroy", "--yes", *places) == 0
     assert (stage.status("operators"), stage.status("hyperpod")) == (None, None)
     assert stage.status("addons") == "CREATE_COMPLETE"
     assert stage.deploy() is None

@@ -268,7 +268,7 @@ def _made(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> tuple[int, str]:
-    """Run what `make deploy` or `make destroy` runs, as the deployer; return code and output."""
+    """Run what `deploy` or `destroy` runs, as the deployer; return code and output."""
     for name, value in {
         **stage.environment.aws.environment(),
         **stage.deployer.environment(),
@@ -317,7 +317,7 @@ def test_make_deploy_follows_the_stacks_verifies_and_ends_with_their_outputs(
     unknown = ", ".join(name for name, each in there.items() if each.needs_kubernetes)
     refused = f"\n? {unknown}\n  Not looked at: Kubernetes API: 401 Unauthorized\n"
     assert refused in said, "give each subject that looks into Kubernetes `needs_kubernetes`"
-    assert f"Then run `hyperpod-ops verify --config {stage.config_path} --region us-west-2`" in said
+    assert f"Then run `hyperpod-cdk verify {stage.config_path} --region us-west-2`" in said
     assert "FAIL" not in said
     found = re.search(r"(\d+) of (\d+) checks hold; not everything was looked at\.", said)
     assert found is not None and found[1] == found[2]
@@ -401,12 +401,12 @@ def test_without_one_statement_a_destruction_fails_and_with_it_goes_on(
     assert stage.status("hyperpod") == "DELETE_FAILED"
 
     iam.put_role_policy(**put, PolicyDocument=json.dumps(document))
-    code, said = _made(stage, "destroy", "--force", monkeypatch=monkeypatch, capfd=capfd)
+    code, said = _made(stage, "destroy", "--yes", monkeypatch=monkeypatch, capfd=capfd)
     assert code == 0, said
     said = " ".join(said.split())
     assert f"HyperPodCluster {stage.config.cluster.name}" in said
     stay = "ml-platform, ml-storage, ml-addons, ml-observability"
-    assert f"{stay}; to delete every stack: make destroy-all CONFIG=" in said
+    assert f"{stay}; to delete every stack: hyperpod-cdk destroy --all " in said
     assert "ml-hyperpod: DELETE_COMPLETE in " in said
     assert stage.status("hyperpod") is None
 
@@ -422,7 +422,7 @@ def test_without_one_statement_a_destruction_fails_and_with_it_goes_on(
     assert code == 0, said
     held = "ml-addons stays as it is: no node runs the pods of"
     assert f"\n  ml-platform: no change\n  {held}" in said
-    assert said.endswith(" ONLY=ml-addons\n")
+    assert said.endswith(" --only ml-addons\n")
     eks = stage.environment.clients("eks")
     asked = {"clusterName": stage.config.eks_cluster_name, "addonName": "coredns"}
     found = eks.describe_addon(**asked)["addon"]

@@ -23,7 +23,7 @@ _TOP = "Top level"
 _HEADER = """# Configuration
 
 One YAML file describes a deployment. `config/default.yaml` is an example with comments; use another
-file with `make deploy CONFIG=config/mine.yaml`. [recipes.md](recipes.md) has the YAML for common
+file with `hyperpod-cdk deploy config/mine.yaml`. [recipes.md](recipes.md) has the YAML for common
 tasks.
 
 Unknown keys, wrong types and values that AWS would reject are reported before anything is deployed,

@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from hyperpod_cli.commands import command
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile
+from hyperpod_cli.terminal.options import ConfigFile
 
 
 @command(calls=["ssm:GetParameter", "sts:GetCallerIdentity"])
 def account(
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     for_deployment: Annotated[
         bool,
         typer.Option(
@@ -30,7 +30,7 @@ def account(
 @command(calls=["sts:GetCallerIdentity"])
 def bootstrap(
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     policies: Annotated[
         str, typer.Option(help="ARNs of the policies of CloudFormation's role, with commas.")
     ] = "",

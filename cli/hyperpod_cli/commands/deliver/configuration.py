@@ -6,13 +6,13 @@ from typing import Annotated
 import typer
 
 from hyperpod_cli.commands import command
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile
+from hyperpod_cli.terminal.options import ConfigFile
 
 
 @command()
 def synth(
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     output: Annotated[
         Path | None,
         typer.Option(help="Folder to write. Default: one in cdk.out, named as the configuration."),
@@ -29,7 +29,7 @@ def synth(
 
 
 @command()
-def validate(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
+def validate(*, config: ConfigFile) -> None:
     """Check a configuration, and say what it deploys."""
     from datetime import date
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from hyperpod_cli.commands import command
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG, AsJson, ConfigFile
+from hyperpod_cli.terminal.options import AsJson, ConfigFile
 
 
 @command(
@@ -19,7 +19,7 @@ from hyperpod_cli.terminal.options import DEFAULT_CONFIG, AsJson, ConfigFile
 )
 def cost(
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     actual: Annotated[
         bool, typer.Option("--actual", help="What the nodes were used for, by team.")
     ] = False,
@@ -65,7 +65,7 @@ def cost(
 )
 def dashboards(
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     output: Annotated[
         Path, typer.Option(help="Folder for the files, which is made if it is not there.")
     ] = Path("build/dashboards"),

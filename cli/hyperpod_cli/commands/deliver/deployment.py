@@ -1,13 +1,12 @@
 """`hyperpod-cdk deploy` and `destroy`, and what they say beforehand: `diff`, `deletion-check`."""
 
-import sys
 from typing import Annotated
 
 import typer
 
 from hyperpod_cli.commands import command
 from hyperpod_cli.deliver.deploy import ANNOUNCES
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, Express, Templates
+from hyperpod_cli.terminal.options import ConfigFile, Express, Templates, Yes
 
 
 @command(
@@ -16,7 +15,7 @@ from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, Express, T
 )
 def deletion_check(
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     unchecked: Annotated[
         bool, typer.Option("--unchecked", help="Go on where it cannot look, and say so.")
     ] = False,
@@ -43,13 +42,13 @@ def deletion_check(
 )
 def deploy(
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     templates: Templates = None,
     only: Annotated[
         str, typer.Option(metavar="STACKS", help="Stacks, with those that they need.")
     ] = "",
     express: Express = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Yes = False,
 ) -> int:
     """Show what changes, ask, deploy to your AWS account.
 
@@ -93,13 +92,13 @@ def deploy(
 )
 def destroy(
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     templates: Templates = None,
     everything: Annotated[
         bool, typer.Option("--all", help="All stacks, not the nodes alone.")
     ] = False,
     express: Express = False,
-    force: Annotated[bool, typer.Option("--force", help="Do not ask.")] = False,
+    yes: Yes = False,
     unchecked: Annotated[
         bool,
         typer.Option("--unchecked", help="Go on where users' losses cannot be found, and say so."),
@@ -115,15 +114,11 @@ def destroy(
     from hyperpod_cli.deliver.can_deploy import require_bootstrapped
     from hyperpod_cli.deliver.deletion_check import refuse_deletion
     from hyperpod_cli.deliver.destroy import deletion
-    from hyperpod_cli.terminal.errors import OpsError
+    from hyperpod_cli.terminal.console import require_terminal
     from hyperpod_cli.terminal.interrupts import INTERRUPTS
 
     INTERRUPTS.install(allowed=True)
-    if not force and not sys.stdin.isatty():
-        raise OpsError(
-            "There is no terminal for the confirmation; to delete without it, set FORCE=1 or "
-            "--force"
-        )
+    require_terminal(yes=yes)
     if templates is None:
         require_bootstrapped(config)
         refuse_deletion(config, everything=everything, unchecked=unchecked)
@@ -133,7 +128,7 @@ def destroy(
         templates=templates or templates_folder(config),
         everything=everything,
         express=express,
-        force=force,
+        yes=yes,
     )
 
 
@@ -141,17 +136,17 @@ def destroy(
     calls=[*ANNOUNCES, "ssm:GetParameter", "sts:GetCallerIdentity"],
     in_kubernetes="list pods",
 )
-def diff(*, config: ConfigFile = DEFAULT_CONFIG) -> int:
+def diff(*, config: ConfigFile) -> int:
     """Show what a deployment would change: in words, as `deploy` does, then each property."""
     from hyperpod_cli.aws.cdk_cli import cdk, synth, templates_folder
     from hyperpod_cli.deliver.can_deploy import require_deployable
     from hyperpod_cli.deliver.charts.command import package_if_needed
     from hyperpod_cli.deliver.deploy.announcement import announce
-    from hyperpod_cli.terminal.options import make_command
+    from hyperpod_cli.terminal.options import command_line
 
     require_deployable(config)
     package_if_needed(config)
     synth(config)
     folder = templates_folder(config)
-    announce(config, templates=folder, again=make_command("diff", config))
+    announce(config, templates=folder, again=command_line("diff", config))
     return cdk("diff", "--app", str(folder), config=config, warns=False)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from hyperpod_cli.commands import command
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, Every
+from hyperpod_cli.terminal.options import ConfigFile, Every
 
 
 @command(
@@ -27,7 +27,7 @@ from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, Every
 def image(
     action: Annotated[Literal["build"], typer.Argument(help="What to do.")],
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     docker: Annotated[
         bool, typer.Option("--docker", help="Build with Docker on this machine.")
     ] = False,
@@ -64,7 +64,7 @@ def image(
 )
 def images(
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     check: Annotated[
         bool,
         typer.Option(

@@ -6,14 +6,14 @@ from typing import Annotated
 import typer
 
 from hyperpod_cli.commands import command
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile
+from hyperpod_cli.terminal.options import ConfigFile
 
 _NONE = "-"
 _COLUMNS = ("add-on", "pinned", "EKS's default", "newest")
 
 
 @command(calls=["eks:DescribeAddonVersions"])
-def addon_versions(*, config: ConfigFile = DEFAULT_CONFIG) -> int:
+def addon_versions(*, config: ConfigFile) -> int:
     """Show newer versions of the EKS add-ons.
 
     Exit code: 1 if EKS does not offer a pinned version.
@@ -82,9 +82,7 @@ def charts(
 
 
 @command()
-def charts_check(
-    *, config: ConfigFile = DEFAULT_CONFIG, pins: Pins = _PINS, output: Output = _OUTPUT
-) -> None:
+def charts_check(*, config: ConfigFile, pins: Pins = _PINS, output: Output = _OUTPUT) -> None:
     """Report newer charts upstream, and what they would change."""
     from hyperpod_cli.deliver.charts.command import check_charts
 
@@ -92,7 +90,7 @@ def charts_check(
 
 
 @command(calls=["s3:GetObject"])
-def templates(*, config: ConfigFile = DEFAULT_CONFIG) -> None:
+def templates(*, config: ConfigFile) -> None:
     """Write plain templates, to deploy without the CDK.
 
     They have parameters.

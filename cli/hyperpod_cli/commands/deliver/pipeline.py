@@ -6,9 +6,7 @@ from typing import Annotated
 import typer
 
 from hyperpod_cli.commands import command
-from hyperpod_cli.terminal.options import ConfigFile, Yes
-
-_EXAMPLE = Path("config/pipeline/pipeline.yaml")
+from hyperpod_cli.terminal.options import PipelineFile, Yes
 
 
 @command(
@@ -16,7 +14,7 @@ _EXAMPLE = Path("config/pipeline/pipeline.yaml")
 )
 def pipeline(
     *,
-    config: ConfigFile = _EXAMPLE,
+    config: PipelineFile,
     check: Annotated[
         bool, typer.Option("--check", help="Only say whether it can be created.")
     ] = False,

@@ -7,14 +7,14 @@ import typer
 
 from hyperpod_cli.commands import command
 from hyperpod_cli.inspect.archive import CALLS, IN_KUBERNETES
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG, AsJson, ConfigFile, Region
+from hyperpod_cli.terminal.options import AsJson, ConfigFile, Region
 
 
 @command(calls=CALLS, in_kubernetes=IN_KUBERNETES)
 def archive(
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     region: Region = None,
 ) -> None:
     """Read what is deployed into a file, without secrets, to rehearse changes on."""
@@ -32,7 +32,7 @@ def archive(
 @command(calls=CALLS, in_kubernetes=IN_KUBERNETES)
 def rehearse_change(
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     region: Region = None,
     archive: Annotated[
         Path | None,

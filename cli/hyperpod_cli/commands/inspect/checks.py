@@ -1,17 +1,17 @@
-"""`hyperpod-ops preflight`, before a deployment, and `verify`, after it."""
+"""`hyperpod-cdk preflight`, before a deployment, and `verify`, after it."""
 
 from typing import Annotated
 
 import typer
 
 from hyperpod_cli.commands import command
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG, AsJson, ConfigFile, Region
+from hyperpod_cli.terminal.options import AsJson, ConfigFile, Region
 
 
 @command()
 def preflight(
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     region: Region = None,
     as_json: AsJson = False,
     skip: Annotated[
@@ -55,7 +55,7 @@ Timeout = Annotated[
 @command()
 def verify(
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     region: Region = None,
     wait: Wait = False,
     timeout: Timeout = None,

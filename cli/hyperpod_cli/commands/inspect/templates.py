@@ -6,13 +6,13 @@ from typing import Annotated, Literal
 import typer
 
 from hyperpod_cli.commands import command
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, Templates
+from hyperpod_cli.terminal.options import ConfigFile, Templates
 
 
 @command(calls=["sts:GetCallerIdentity"])
 def deployer_policy(
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     templates: Templates = None,
     output: Annotated[Path, typer.Option(help="Folder that the policies are written to.")] = Path(
         "build/deployer-policy"
@@ -46,7 +46,7 @@ def deployer_policy(
         except UnknownTypeError as error:
             raise OpsError(str(error)) from None
         except OSError as error:
-            raise OpsError(f"{error}; run `make synth` first") from None
+            raise OpsError(f"{error}; run `hyperpod-cdk synth` first") from None
     found = dict(documents(policies))
     if document is None:
         write(found, output)
@@ -61,7 +61,7 @@ def deployer_policy(
 @command()
 def diagram(
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     templates: Templates = None,
     file_format: Annotated[
         Literal["svg", "png", "mermaid"] | None,

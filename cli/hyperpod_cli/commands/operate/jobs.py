@@ -1,14 +1,21 @@
 """Commands that run jobs, or simulate them: `quota`, `train` and `validate-nodes`."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from pathlib import Path
+from typing import Annotated, Literal
 
 import typer
 
 from hyperpod_cli.commands import command
-from hyperpod_cli.operate.job_options import Given, Options, QuotaOptions
-
-if TYPE_CHECKING:  # it imports boto3, which takes long
-    from hyperpod_cli.operate.clusters import Chosen
+from hyperpod_cli.terminal.options import (
+    AsJson,
+    ClusterName,
+    ConfigFile,
+    ConfigIfAny,
+    Every,
+    Region,
+    Yes,
+    group_names,
+)
 
 
 @command()
@@ -17,15 +24,40 @@ def quota(
         Literal["simulate"], typer.Argument(metavar="simulate", help="What to do with quotas.")
     ],
     *,
-    options: QuotaOptions,
+    jobs: Annotated[
+        Path, typer.Option(metavar="CSV", help="The jobs: a line each, as in docs/governance.md.")
+    ],
+    config: ConfigFile,
+    proposed: Annotated[
+        Path | None,
+        typer.Option(metavar="CONFIG", help="A configuration with other quotas, to compare."),
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="SVG", help="Draw who uses the nodes into this file.")
+    ] = None,
+    checkpoint_minutes: Annotated[
+        int | None,
+        typer.Option(min=1, help="How often jobs save where they are. Default: they begin again."),
+    ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Simulate how team quotas affect a list of jobs.
 
     Shows which jobs would wait, borrow or be preempted, what would be idle, and what that costs.
     """
+    from hyperpod_cli.operate.job_options import QuotaOptions
     from hyperpod_cli.operate.quotas.command import run
 
-    run(options)
+    run(
+        QuotaOptions(
+            jobs=jobs,
+            config=config,
+            proposed=proposed,
+            picture=picture,
+            checkpoint_minutes=checkpoint_minutes,
+            as_json=as_json,
+        )
+    )
 
 
 @command(
@@ -33,7 +65,41 @@ def quota(
     in_kubernetes="list nodes and pods; of a namespace, read a job's pods and logs, create and "
     "delete PyTorchJobs",
 )
-def train(*, given: Given) -> None:
+def train(
+    *,
+    config: ConfigFile,
+    files: Annotated[
+        list[str] | None,
+        typer.Option("--values", "-f", help="File of values, or one of the chart's by its name."),
+    ] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name of the job.")] = None,
+    namespace: Annotated[
+        str | None, typer.Option("--namespace", "-n", help="Default: the first claim's.")
+    ] = None,
+    group: Annotated[str | None, typer.Option("--group", help="Instance group.")] = None,
+    nodes: Annotated[int | None, typer.Option("--nodes", min=1, help="How many nodes.")] = None,
+    team: Annotated[
+        str | None, typer.Option("--team", help="Team of task governance, whose queue it takes.")
+    ] = None,
+    priority: Annotated[
+        str | None, typer.Option("--priority", help="One of governance.priority_classes.")
+    ] = None,
+    image: Annotated[str | None, typer.Option("--image", help="Container image.")] = None,
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A value, as helm's.")
+    ] = None,
+    region: Region = None,
+    yes: Yes = False,
+    follow: Annotated[
+        bool, typer.Option("--follow/--no-follow", help="Wait for the job's end.")
+    ] = True,
+    every: Every = 5,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Check only, and print the values that the job also gets."),
+    ] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="Delete the job of --name.")] = False,
+) -> None:
     """Submit a training job, and follow it; or stop one. With Slurm: print a job that fits.
 
     Shows what it submits and what its nodes cost an hour. Ctrl-C leaves the job running.
@@ -41,21 +107,100 @@ def train(*, given: Given) -> None:
     from hyperpod_cdk import load_config
     from hyperpod_cdk.schema.section import EKS, SLURM
     from hyperpod_cli.operate import batch_jobs
+    from hyperpod_cli.operate.job_options import Given
     from hyperpod_cli.operate.training import command as charted_jobs
 
-    jobs = {EKS: charted_jobs, SLURM: batch_jobs}[load_config(given.config).cluster.orchestrator]
-    (jobs.stop if given.stop else jobs.run)(given)
+    given = Given(
+        config=config,
+        files=files or [],
+        name=name,
+        namespace=namespace,
+        group=group,
+        nodes=nodes,
+        team=team,
+        priority=priority,
+        image=image,
+        settings=settings or [],
+        region=region,
+        yes=yes,
+        follow=follow,
+        every=every,
+        dry_run=dry_run,
+        stop=stop,
+    )
+    jobs = {EKS: charted_jobs, SLURM: batch_jobs}[load_config(config).cluster.orchestrator]
+    (jobs.stop if stop else jobs.run)(given)
 
 
 @command(
     calls=["sagemaker:DescribeCluster", "eks:DescribeCluster", "cloudformation:DescribeStacks"],
     in_kubernetes="list nodes and pods, read namespaces and claims, create and delete jobs",
 )
-def validate_nodes(*, chosen: "Chosen", options: Options) -> None:
+def validate_nodes(
+    *,
+    config: ConfigIfAny = None,
+    cluster: ClusterName = None,
+    region: Region = None,
+    group: Annotated[
+        str | None,
+        typer.Option(
+            "--group",
+            help="An instance group. Default: all with GPUs or Trainium.",
+            autocompletion=group_names,
+        ),
+    ] = None,
+    check: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--check", help="node, fabric, storage or rendezvous; several times. Default: all."
+        ),
+    ] = None,
+    namespace: Annotated[str, typer.Option("--namespace", "-n", help="Where the jobs run.")] = (
+        "default"
+    ),
+    claim: Annotated[str, typer.Option("--claim", help="The volume claim that is measured.")] = (
+        "fsx-claim"
+    ),
+    image: Annotated[
+        str | None,
+        typer.Option(
+            "--image", help="Image of the jobs. Default: AWS's nccl-tests, and your training image."
+        ),
+    ] = None,
+    include_busy: Annotated[
+        bool, typer.Option("--include-busy", help="Wait for nodes that run jobs, too.")
+    ] = False,
+    timeout_minutes: Annotated[
+        int, typer.Option("--timeout", min=1, help="Minutes until a job is given up.")
+    ] = 30,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Forget what an interrupted run has found.")
+    ] = False,
+    json: Annotated[Path | None, typer.Option("--json", help="Write JSON to a file.")] = None,
+    junit: Annotated[Path | None, typer.Option("--junit", help="Write JUnit's XML to a file.")] = (
+        None
+    ),
+    every_seconds: Every = 5,
+) -> None:
     """Show what each node and each pair of nodes can do.
 
     Devices, EFA, NCCL, the file system, a rendezvous. Only idle nodes are taken.
     """
+    from hyperpod_cli.operate.clusters import chosen_cluster
+    from hyperpod_cli.operate.job_options import Options
     from hyperpod_cli.operate.validation.command import run
 
-    run(options, chosen)
+    options = Options(
+        group=group,
+        check=check or [],
+        namespace=namespace,
+        claim=claim,
+        image=image,
+        include_busy=include_busy,
+        timeout_minutes=timeout_minutes,
+        fresh=fresh,
+        json=json,
+        junit=junit,
+        every_seconds=every_seconds,
+    )
+    run(options, chosen_cluster(config, cluster=cluster, region=region))

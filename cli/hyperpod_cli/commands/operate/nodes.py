@@ -2,15 +2,16 @@
 
 import os
 import shlex
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hyperpod_cli.commands import Function, command
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, NodeAction
 from hyperpod_cli.terminal.options import (
-    DEFAULT_CONFIG,
+    ClusterName,
     ConfigFile,
+    ConfigIfAny,
     Every,
     GroupName,
     NodeName,
@@ -20,24 +21,24 @@ from hyperpod_cli.terminal.options import (
     Yes,
 )
 
-if TYPE_CHECKING:  # it imports boto3, which takes long
-    from hyperpod_cli.operate.clusters import Chosen
-
 
 @command(calls=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"])
 def connect(
     node: NodeName,
     *,
-    chosen: "Chosen",
+    config: ConfigIfAny = None,
+    cluster: ClusterName = None,
+    region: Region = None,
     only_print: Annotated[
         bool, typer.Option("--print", help="Print the command; run nothing.")
     ] = False,
 ) -> None:
     """Open a shell on a node, with Session Manager."""
-    from hyperpod_cli.operate.clusters import nodes_of
+    from hyperpod_cli.operate.clusters import chosen_cluster, nodes_of
     from hyperpod_cli.operate.connections import require_tools, session_command
     from hyperpod_cli.operate.nodes.named import named_nodes
 
+    chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
     nodes = nodes_of(chosen.sagemaker, found.name)
     (named,) = named_nodes(nodes, [node], cluster=found)
@@ -53,7 +54,9 @@ def connect(
 @command(calls=["sagemaker:DescribeCluster", "eks:DescribeCluster"])
 def kubeconfig(
     *,
-    chosen: "Chosen",
+    config: ConfigIfAny = None,
+    cluster: ClusterName = None,
+    region: Region = None,
     alias: Annotated[
         str | None, typer.Option("--alias", help="Name of the context. Default: the EKS ARN.")
     ] = None,
@@ -64,13 +67,14 @@ def kubeconfig(
     """
     from hyperpod_cli.aws.kubernetes_api import described_eks_cluster
     from hyperpod_cli.operate import connections as file
-    from hyperpod_cli.operate.clusters import NoClusterError
+    from hyperpod_cli.operate.clusters import NoClusterError, chosen_cluster
     from hyperpod_cli.operate.orchestrators import eks_cluster_of, orchestrator_of
 
+    chosen = chosen_cluster(config, cluster=cluster, region=region)
     try:
         name = orchestrator_of(chosen.found()).eks_cluster_name("kubeconfig")
     except NoClusterError:
-        # `make destroy` leaves the control plane.
+        # `hyperpod-cdk destroy` leaves the control plane.
         if chosen.config is None:
             raise
         name = eks_cluster_of(chosen.config, "kubeconfig")
@@ -88,13 +92,17 @@ def _command_of(action: NodeAction) -> Function:
     def run(
         nodes: NodeNames,
         *,
-        chosen: "Chosen",
+        config: ConfigIfAny = None,
+        cluster: ClusterName = None,
+        region: Region = None,
         yes: Yes = False,
         wait: Wait = True,
         every: Every = 10,
     ) -> None:
+        from hyperpod_cli.operate.clusters import chosen_cluster
         from hyperpod_cli.operate.nodes import command as nodes_command
 
+        chosen = chosen_cluster(config, cluster=cluster, region=region)
         nodes_command.run(action, nodes, chosen=chosen, yes=yes, waits=wait, every=every)
 
     run.__doc__ = action.summary
@@ -121,15 +129,19 @@ for _action in (DELETE, REBOOT, REPLACE):
 def release(
     nodes: Annotated[list[str], typer.Argument(metavar="NODE", help="Instance ID.")],
     *,
-    chosen: "Chosen",
+    config: ConfigIfAny = None,
+    cluster: ClusterName = None,
+    region: Region = None,
     yes: Yes = False,
 ) -> None:
     """Take nodes out of the quarantine that recurring health checks put them into.
 
     Shows why they are there, and asks.
     """
+    from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.nodes.quarantine import run
 
+    chosen = chosen_cluster(config, cluster=cluster, region=region)
     run(nodes, chosen=chosen, yes=yes)
 
 
@@ -147,7 +159,7 @@ def scale(
     group: GroupName,
     count: Annotated[int, typer.Argument(metavar="N", min=0, help="Number of nodes.")],
     *,
-    config: ConfigFile = DEFAULT_CONFIG,
+    config: ConfigFile,
     region: Region = None,
     yes: Yes = False,
 ) -> None:

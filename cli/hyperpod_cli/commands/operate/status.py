@@ -1,26 +1,24 @@
 """Commands that look at clusters: `events`, `idle`, `list`, `logs` and `status`."""
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from hyperpod_cli.commands import command
 from hyperpod_cli.operate.events.faults import Level
 from hyperpod_cli.terminal.options import (
-    DEFAULT_CONFIG,
     AsJson,
-    ConfigFile,
+    ClusterName,
+    ConfigIfAny,
     Every,
     NodeName,
     Region,
     group_names,
 )
-
-if TYPE_CHECKING:  # it imports boto3, which takes long
-    from hyperpod_cli.operate.clusters import Chosen
 
 
 @command(
@@ -32,7 +30,9 @@ if TYPE_CHECKING:  # it imports boto3, which takes long
 )
 def events(
     *,
-    chosen: "Chosen",
+    config: ConfigIfAny = None,
+    cluster: ClusterName = None,
+    region: Region = None,
     since: Annotated[str, typer.Option("--since", help="How far back: 30m, 6h or 2d.")] = "1d",
     group: Annotated[
         str | None,
@@ -49,10 +49,12 @@ def events(
 
     Newest first.
     """
+    from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.events.history import event_lines, events_of
     from hyperpod_cli.terminal.console import console, parsed_duration, print_json
 
     age = parsed_duration(since, option="--since")
+    chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
     if group is not None:
         found.group(group)
@@ -78,7 +80,9 @@ def events(
 )
 def idle(
     *,
-    chosen: "Chosen",
+    config: ConfigIfAny = None,
+    cluster: ClusterName = None,
+    region: Region = None,
     sinfo: Annotated[
         Path | None,
         typer.Option("--sinfo", help="With Slurm: what sinfo printed; - for standard input."),
@@ -86,14 +90,15 @@ def idle(
     as_json: AsJson = False,
 ) -> None:
     """Show groups whose accelerators nothing has, what they cost, and how to end that."""
+    from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.idle import run
 
-    run(chosen, sinfo=sinfo, as_json=as_json)
+    run(chosen_cluster(config, cluster=cluster, region=region), sinfo=sinfo, as_json=as_json)
 
 
 @command(name="list", calls=["sagemaker:ListClusters", "sagemaker:ListTags"])
 def list_clusters(
-    *, config: ConfigFile = DEFAULT_CONFIG, region: Region = None, as_json: AsJson = False
+    *, config: ConfigIfAny = None, region: Region = None, as_json: AsJson = False
 ) -> None:
     """List the HyperPod clusters that CloudFormation stacks made.
 
@@ -102,11 +107,16 @@ def list_clusters(
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.session import aws_session
     from hyperpod_cli.operate.clusters import own_clusters
+    from hyperpod_cli.terminal.configuration import only_config
     from hyperpod_cli.terminal.console import shown
+    from hyperpod_cli.terminal.errors import OpsError
 
-    # Elsewhere than in the project there may be no default configuration.
-    is_read = region is None and (config != DEFAULT_CONFIG or config.is_file())
-    session = aws_session(region=region, config=load_config(config) if is_read else None)
+    if config is None and region is None:
+        # Without a configuration, it is the environment's region.
+        with suppress(OpsError):
+            config = only_config()
+    loaded = load_config(config) if config is not None and region is None else None
+    session = aws_session(region=region, config=loaded)
     nothing = "No cluster of a stack that you may look at is in this region."
     shown(own_clusters(session.client("sagemaker")), as_json=as_json, empty=nothing)
 
@@ -122,7 +132,9 @@ def list_clusters(
 def logs(
     node: NodeName,
     *,
-    chosen: "Chosen",
+    config: ConfigIfAny = None,
+    cluster: ClusterName = None,
+    region: Region = None,
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="Go on with lines that come, until Ctrl-C.")
     ] = False,
@@ -132,10 +144,11 @@ def logs(
 
     And what they were doing last. An instance that is gone is named by its ID.
     """
-    from hyperpod_cli.operate.clusters import nodes_of
+    from hyperpod_cli.operate.clusters import chosen_cluster, nodes_of
     from hyperpod_cli.operate.logs import LifecycleLog, former_instance, progress_of
     from hyperpod_cli.operate.nodes.named import named_nodes
 
+    chosen = chosen_cluster(config, cluster=cluster, region=region)
     found = chosen.found()
     nodes = nodes_of(chosen.sagemaker, found.name)
     client = chosen.session.client("logs")
@@ -178,7 +191,9 @@ def logs(
 )
 def status(
     *,
-    chosen: "Chosen",
+    config: ConfigIfAny = None,
+    cluster: ClusterName = None,
+    region: Region = None,
     watch: Annotated[bool, typer.Option("--watch", help="Go on until Ctrl-C.")] = False,
     every: Every = 10,
     nodes: Annotated[bool, typer.Option("--nodes", help="List all nodes.")] = False,
@@ -188,17 +203,19 @@ def status(
 
     Of nodes, those that do not work, and why.
     """
+    from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.status import display, snapshot
     from hyperpod_cli.operate.status.display import watch as watched
     from hyperpod_cli.terminal.console import console, print_json
     from hyperpod_cli.terminal.errors import OpsError
 
     if watch and nodes:
-        raise OpsError("--watch: cannot be used with --nodes; run `hyperpod-ops status --nodes`")
+        raise OpsError("--watch: cannot be used with --nodes; run `hyperpod-cdk status --nodes`")
     if watch and as_json:
         raise OpsError(
-            "--watch: cannot be used with --json; run `hyperpod-ops status --json` again"
+            "--watch: cannot be used with --json; run `hyperpod-cdk status --json` again"
         )
+    chosen = chosen_cluster(config, cluster=cluster, region=region)
     if watch:
         watched(chosen, console=console(), seconds=every)
         return

@@ -1,15 +1,15 @@
-"""`hyperpod-ops cluster-config` and `env`, which the HyperPod workshop takes."""
+"""`hyperpod-cdk cluster-config` and `env`, which the HyperPod workshop takes."""
 
 import os
 
 import typer
 
 from hyperpod_cli.commands import command
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG, ConfigFile, Region
+from hyperpod_cli.terminal.options import ConfigFile, Region
 
 
 @command(calls=["cloudformation:DescribeStacks"])
-def cluster_config(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None) -> None:
+def cluster_config(*, config: ConfigFile, region: Region = None) -> None:
     """Print the CreateCluster request, to send it by hand.
 
     aws sagemaker create-cluster --cli-input-json file://cluster-config.json takes it.
@@ -32,7 +32,7 @@ def cluster_config(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None
 
 
 @command(calls=["cloudformation:DescribeStacks"])
-def env(*, config: ConfigFile = DEFAULT_CONFIG, region: Region = None) -> None:
+def env(*, config: ConfigFile, region: Region = None) -> None:
     """Print the exports of the workshop's create_config.sh.
 
     Use it with eval. A variable that is set in the shell keeps its value.

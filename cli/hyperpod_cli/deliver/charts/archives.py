@@ -136,7 +136,8 @@ def check_digests(archives: list[Archive], *, pin_file: Path) -> None:
         if pinned == NOT_RECORDED:
             raise ChartError(
                 f"{label}: {pin_file} has no digest to check it against; inspect the archive "
-                f"(sha256 {archive.sha256}), then run `CHART_DIGESTS=record make charts` once to "
+                f"(sha256 {archive.sha256}), then run `CHART_DIGESTS=record hyperpod-cdk charts` "
+                "once to "
                 "write it into the pin file"
             )
         if pinned != archive.sha256:

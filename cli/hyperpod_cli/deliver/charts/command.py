@@ -53,10 +53,12 @@ def _packaged_region(settings: Settings, *, output: Path) -> str:
     """Return the region that the packaged chart's provenance was rendered for."""
     provenance = output / PROVENANCE_NAME
     if not provenance.is_file():
-        raise ChartError(f"{provenance} does not exist: run `make charts` first")
+        raise ChartError(f"{provenance} does not exist: run `hyperpod-cdk charts` first")
     content = json.loads(provenance.read_text())
     if content["source"]["git_commit"] != settings.pins.chart.git_commit:
-        raise ChartError(f"{output / ARCHIVE_NAME} is of another commit: run `make charts` first")
+        raise ChartError(
+            f"{output / ARCHIVE_NAME} is of another commit: run `hyperpod-cdk charts` first"
+        )
     return str(content["rendered"]["region"])
 
 
@@ -133,12 +135,12 @@ def check_charts(config_path: Path, *, pins: Path, output: Path) -> None:
         if config.control_plane is None:
             raise ChartError(
                 f"cluster.orchestrator: {config.cluster.orchestrator!r} installs no chart: give a "
-                "configuration with eks (CONFIG=...)"
+                "configuration with eks"
             )
         if config.helm.chart is not None:
             raise ChartError(
                 f"helm.chart names {config.helm.chart}, so the official chart is not installed: "
-                "give a configuration without helm.chart (CONFIG=...)"
+                "give a configuration without helm.chart"
             )
         packaged_region = _packaged_region(settings, output=output)
         region = config.region or packaged_region

@@ -1,4 +1,4 @@
-"""`make deploy`: what will change, its progress, and what came of it."""
+"""`hyperpod-cdk deploy`: what will change, its progress, and what came of it."""
 
 ANNOUNCES = (
     "cloudformation:DescribeStacks",

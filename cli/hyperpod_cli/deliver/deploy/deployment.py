@@ -34,9 +34,9 @@ from hyperpod_cli.stack_progress.terminal import (
     run,
     wrapped,
 )
-from hyperpod_cli.terminal.console import console
+from hyperpod_cli.terminal.console import console, require_terminal
 from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED
-from hyperpod_cli.terminal.options import make_command
+from hyperpod_cli.terminal.options import command_line
 from hyperpod_stacks.table import release_stack
 
 REPORTS = Path("build/deploy")
@@ -61,9 +61,11 @@ def deploy(path: Path, *, templates: Path, only: str, express: bool, yes: bool) 
     stacks = [stack for stack in stacks if stack.name not in held]
     warnings = (f"WARNING {finding}" for finding in shell_findings(config))
     print("\n".join([*announced.lines, *warnings, summary(cost_here(config))]))
-    if announced.changes and not yes and sys.stdin.isatty() and not agreed("Deploy?"):
-        print("Nothing was deployed.")
-        return DECLINED
+    if announced.changes and not yes:
+        require_terminal(yes=yes)
+        if not agreed("Deploy?"):
+            print("Nothing was deployed.")
+            return DECLINED
     out = console(soft_wrap=True)
     for line in lift_protection(client, announced.former, region=region, again=again):
         out.print(line)
@@ -76,8 +78,8 @@ def deploy(path: Path, *, templates: Path, only: str, express: bool, yes: bool) 
         out=out,
         environment=session.cli_environment(),
     )
-    where = f"--config {shlex.quote(str(path))} --region {region}"
-    later = f"hyperpod-ops verify {where}"
+    where = f"{shlex.quote(str(path))} --region {region}"
+    later = f"hyperpod-cdk verify {where}"
     outputs: Mapping[str, Mapping[str, str]] = {}
     following: list[str] = []
     if outcome.code == 0:
@@ -149,8 +151,8 @@ def write_report(
 
 def _command(path: Path, *, only: str, express: bool) -> str:
     """Return what the user has run."""
-    stacks = f" ONLY={shlex.quote(only)}" if only else ""
-    return make_command("deploy", path) + stacks + " EXPRESS=1" * express
+    stacks = ["--only", only] if only else []
+    return command_line("deploy", path, *stacks, *(["--express"] if express else []))
 
 
 def _cdk(stacks: Sequence[Stack], *, templates: Path, express: bool) -> list[str]:
@@ -184,14 +186,14 @@ def _next(
     """Yield what to run after a deployment."""
     if any(each.is_known and not each.ok for each in checks):
         yield "What does not hold may be on its way. To look until it holds:"
-        yield f"  hyperpod-ops verify {where} --wait"
+        yield f"  hyperpod-cdk verify {where} --wait"
     found = {name: value for values in outputs.values() for name, value in values.items()}
     shortage = found.get(SHORTAGE, NOTHING_SHORT)
     if shortage != NOTHING_SHORT:
         yield f"Nodes are missing. {shortage}"
     if config.control_plane is None and "HyperPodClusterName" in found:
         yield "To look at the nodes, with sinfo on the controller:"
-        yield f"  hyperpod-ops connect controller {where}"
+        yield f"  hyperpod-cdk connect controller {where}"
     cluster = found.get("EKSClusterName")
     if cluster is None or config.control_plane is None:
         return

@@ -1,4 +1,4 @@
-"""What `hyperpod-ops verify` finds right after a deployment, within a limited time."""
+"""What `hyperpod-cdk verify` finds right after a deployment, within a limited time."""
 
 import time
 from collections.abc import Iterable

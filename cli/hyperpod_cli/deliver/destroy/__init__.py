@@ -1,1 +1,1 @@
-"""`make destroy` and `make destroy-all`: what goes and what stays, and its progress."""
+"""`hyperpod-cdk destroy`: what goes and what stays, and its progress."""

@@ -17,11 +17,11 @@ from hyperpod_cli.stack_progress.progress import Followed
 from hyperpod_cli.stack_progress.terminal import agreed, followed, lift_protection, run
 from hyperpod_cli.terminal.console import console
 from hyperpod_cli.terminal.errors import DECLINED
-from hyperpod_cli.terminal.options import make_command
+from hyperpod_cli.terminal.options import command_line
 from hyperpod_stacks.table import NODES, stack_name
 
 
-def destroy(path: Path, *, templates: Path, everything: bool, express: bool, force: bool) -> int:
+def destroy(path: Path, *, templates: Path, everything: bool, express: bool, yes: bool) -> int:
     """Say what goes and what stays, ask, and delete; return the exit code of the CDK CLI.
 
     Without everything, the stacks with nodes go alone.
@@ -44,7 +44,7 @@ def destroy(path: Path, *, templates: Path, everything: bool, express: bool, for
             for name, each in doomed.items()
             if each is not None
         ]
-        all_of_them = make_command("destroy-all", path)
+        all_of_them = command_line("destroy --all", path)
         lines = [*announced(deletions, others=others, everything=all_of_them), *ending(config)]
     except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
         print(f"What goes is not known: {one_line(error)}", file=sys.stderr)
@@ -54,11 +54,12 @@ def destroy(path: Path, *, templates: Path, everything: bool, express: bool, for
         print(f"Nothing to delete: there is no stack {' or '.join(_names(going))} in {region}.")
         return 0
     print("\n".join(lines))
-    if not force and not agreed("Delete?"):
+    if not yes and not agreed("Delete?"):
         print("Nothing was deleted.")
         return DECLINED
     out = console(soft_wrap=True)
-    again = make_command("destroy-all" if everything else "destroy", path) + " EXPRESS=1" * express
+    given = ["--express"] if express else []
+    again = command_line("destroy --all" if everything else "destroy", path, *given)
     for line in lift_protection(client, doomed, region=region, again=again):
         out.print(line)
     for batch in _batches(there, first=_names(with_nodes)):

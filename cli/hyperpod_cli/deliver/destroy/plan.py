@@ -78,7 +78,7 @@ def ending(config: Config) -> Iterator[str]:
     """Yield what ends with the nodes, where no check of the stack's own looks for it."""
     if config.control_plane is None:
         yield "Jobs that run or wait on the cluster end, and what is on its nodes' volumes is lost;"
-        yield "`squeue` on a node lists them: hyperpod-ops connect controller."
+        yield "`squeue` on a node lists them: hyperpod-cdk connect controller."
 
 
 def outcome(deleted: Sequence[str], *, deletions: Sequence[Deletion], others: Sequence[str]) -> str:

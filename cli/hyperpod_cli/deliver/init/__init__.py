@@ -1,1 +1,1 @@
-"""Writes a configuration from a few answers: `make init`."""
+"""Writes a configuration from a few answers: `hyperpod-cdk init`."""

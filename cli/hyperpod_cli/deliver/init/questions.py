@@ -1,4 +1,4 @@
-"""The questions of `make init`: how an answer is read, and whether it can be deployed."""
+"""The questions of `hyperpod-cdk init`: how an answer is read, and whether it can be deployed."""
 
 import re
 from collections.abc import Callable, Sequence

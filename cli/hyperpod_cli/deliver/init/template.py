@@ -2,7 +2,6 @@
 
 import os
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -21,6 +20,7 @@ from hyperpod_cdk.helm.components import device_plugins
 from hyperpod_cdk.schema.section import EKS, SLURM
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.deliver.yaml_text import YamlText, scalar
+from hyperpod_cli.terminal.options import command_line
 from hyperpod_shared.clusters import COMPUTE
 
 DEFAULT = asset_directory("config") / "default.yaml"
@@ -148,8 +148,8 @@ def _head(lines: Sequence[str], *, path: Path) -> tuple[str, ...]:
     return (
         schema_comment(path),
         lines[1],
-        "# Written by `make init`. Change it as you like, and use it with",
-        f"# `make deploy CONFIG={shlex.quote(str(path))}`.",
+        "# Written by `hyperpod-cdk init`. Change it as you like, and use it with",
+        f"# `{command_line('deploy', path)}`.",
         lines[-1],
     )
 

@@ -1,1 +1,1 @@
-"""What the pipeline's own steps run, and what `make pipeline` looks at first."""
+"""What the pipeline's own steps run, and what `hyperpod-cdk pipeline` looks at first."""

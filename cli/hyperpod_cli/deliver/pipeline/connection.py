@@ -20,7 +20,7 @@ def require_creatable(path: Path) -> None:
     loaded = load_file(path)
     pipeline = loaded.pipeline
     if pipeline is None:
-        raise ConfigError([f"{path}: describes no pipeline; `make deploy` deploys it"])
+        raise ConfigError([f"{path}: describes no pipeline; `hyperpod-cdk deploy` deploys it"])
     session = boto3.Session()
     caller = caller_in(pipeline.region, session=session)
     place = caller.environment

@@ -54,7 +54,8 @@ def reader(stack: Stack, *, session: boto3.Session) -> boto3.Session:
             raise OpsError(f"{place}: {one_line(error)}") from None
         raise OpsError(
             f"{place}: role {stack.lookup_role} cannot be assumed: bootstrap the account and "
-            f"region for the pipeline's account, with CONFIG of this environment: make bootstrap "
+            "region for the pipeline's account, with FILE of this environment: hyperpod-cdk "
+            "bootstrap "
             f"TRUST={caller} POLICIES=..."
         ) from None
     key = made["Credentials"]

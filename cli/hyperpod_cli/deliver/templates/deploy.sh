@@ -61,7 +61,7 @@ shown() { # TEXT: in one line, without what a terminal obeys
   printf %s "${1//[[:cntrl:]]/?}"
 }
 
-[ -f "$folder/manifest.json" ] || refuse "manifest.json: is missing; take the whole folder, or make it again with \`make templates\`"
+[ -f "$folder/manifest.json" ] || refuse "manifest.json: is missing; take the whole folder, or make it again with \`hyperpod-cdk templates\`"
 version=$(manifest version)
 prefix=${prefix:-hyperpod-cdk/$version/}
 [ -n "$bucket" ] || refuse "--bucket: is missing; name an S3 bucket of the region, which gets the assets"
@@ -76,7 +76,7 @@ while IFS= read -r line; do tags+=("$line"); done < <(
 sum() { if command -v sha256sum >/dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1; }
 listed=$(sed -n 's/^  "\([^"]*\)": "\([0-9a-f]\{64\}\)",\{0,1\}$/\2 \1/p' "$folder/manifest.json")
 while read -r expected file; do
-  [ -f "$folder/$file" ] || refuse "$file: is missing; take the whole folder, or make it again with \`make templates\`"
+  [ -f "$folder/$file" ] || refuse "$file: is missing; take the whole folder, or make it again with \`hyperpod-cdk templates\`"
   [ "$(sum "$folder/$file")" = "$expected" ] || refuse "$file: is not the file that manifest.json lists; take the whole folder again"
 done <<<"$listed"
 while IFS= read -r -d '' file; do

@@ -1,4 +1,4 @@
-"""The folder that `make templates` writes, and what templates cannot hold."""
+"""The folder that `hyperpod-cdk templates` writes, and what templates cannot hold."""
 
 import hashlib
 import shutil

@@ -2,7 +2,6 @@
 
 import calendar
 import re
-import shlex
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +16,7 @@ from hyperpod_cli.inspect.actual_cost.usage import Month, Part, month_of, nodes_
 from hyperpod_cli.operate.clusters import DescribedCluster, find_cluster, nodes_of
 from hyperpod_cli.terminal.console import console, in_utc, print_json, read_given, table
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_cli.terminal.options import DEFAULT_CONFIG, make_command
+from hyperpod_cli.terminal.options import command_line
 from hyperpod_stacks.table import stack_name
 
 # A month of samples is below the 11,000 that Prometheus answers at most.
@@ -57,7 +56,7 @@ def _by_metrics(loaded: Config, config: Path, *, start: datetime, end: datetime)
     if endpoint is None:
         raise OpsError(
             f"--actual: {stack} has no output PrometheusEndpoint, so observability.prometheus is "
-            f"not deployed; run {make_command('deploy', config)}"
+            f"not deployed; run {command_line('deploy', config)}"
         )
     cluster = _cluster_of(loaded, config, sagemaker=session.client("sagemaker"))
     endpoint, step = endpoint.rstrip("/"), int(_STEP.total_seconds())
@@ -83,10 +82,10 @@ def _records_of(
                 f"--actual: cluster.slurm.accounting of {config} is null, so records of who used "
                 "nodes are lost with the controller; turn it on and deploy; records begin then"
             )
-        file = "" if config == DEFAULT_CONFIG else f" --config {shlex.quote(str(config))}"
+        connect = command_line("connect controller", config)
         raise OpsError(
-            f"--actual: the records of {config} are on the controller (`hyperpod-ops connect "
-            f"controller{file}`); run there `{command_for(f'{start:%F}', f'{end:%F}')}` and give "
+            f"--actual: the records of {config} are on the controller (`{connect}`); run "
+            f"there `{command_for(f'{start:%F}', f'{end:%F}')}` and give "
             "what it prints with --records FILE, or - for standard input"
         )
     text = read_given(records, option="--records")
@@ -109,7 +108,7 @@ def _by_records(
     if are_of_another(records, nodes=nodes, groups=cluster.groups, end=end):
         raise OpsError(
             f"--records: name no compute node that {cluster.name} has, so they are of another "
-            "cluster; run the command on this one's controller, or name the other's --config"
+            "cluster; run the command on this one's controller, or name the other's configuration"
         )
     found = month_of_records(
         records,
@@ -131,8 +130,8 @@ def _cluster_of(loaded: Config, config: Path, *, sagemaker: AwsClient) -> Descri
     return find_cluster(
         sagemaker,
         loaded.cluster.name,
-        deployed_by=make_command("deploy", config),
-        options="--config",
+        deployed_by=command_line("deploy", config),
+        options="another configuration",
     )
 
 
@@ -177,7 +176,9 @@ def _show(month: Month, *, cluster: str, head: str, source: str) -> None:
     out.print(rows)
     if month.unpriced:
         out.print("")
-        out.print(f"No price is known of {', '.join(month.unpriced)} (docs/cost.md: make prices)")
+        out.print(
+            f"No price is known of {', '.join(month.unpriced)} (docs/cost.md says how to read)"
+        )
 
 
 def _amounts(part: Part) -> tuple[str, str, str]:

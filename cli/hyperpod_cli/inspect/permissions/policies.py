@@ -17,6 +17,7 @@ from hyperpod_cli.aws.assembly import roles_of_cli, stacks_by_name, stacks_in
 from hyperpod_cli.inspect.permissions.names import Condition, Names, pattern
 from hyperpod_cli.inspect.permissions.needs import Need, needs
 from hyperpod_cli.inspect.permissions.read_permissions import read_permissions
+from hyperpod_cli.terminal.options import command_line
 from hyperpod_shared.owner import CONSENT_TAG
 
 Document = Mapping[str, Any]
@@ -126,7 +127,8 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     cluster = next(iter(clusters), None)
     for name, actions, resources in read_permissions(names, eks_cluster=cluster, stacks=compared):
         yield _allow(name, actions, resources)
-    # What `make deploy` says to run after a failure; CloudFormation does it with the stack's role.
+    # What `hyperpod-cdk deploy` says to run after a failure; CloudFormation does it with the
+    # stack's role.
     yield _allow("RecoverStacks", _RECOVER_STACKS, own)
     # Of a stack whose creation failed. No more than CDK's bootstrap gives its role for deployments.
     lifted = ["cloudformation:UpdateTerminationProtection"]
@@ -232,7 +234,7 @@ def next_steps(
         name: f"  {directory}/{name}.json ({size(document)} characters)"
         for name, document in found.items()
     }
-    yield "For the person or pipeline that runs make:"
+    yield "For the person or pipeline that deploys:"
     yield from (line for name, line in sizes.items() if name.startswith("deployer"))
     roles = ", ".join(policies.execution_roles)
     yield f"For CloudFormation's role {roles}, instead of AdministratorAccess:"
@@ -255,4 +257,4 @@ def next_steps(
         for name in found
         if name.startswith("cloudformation")
     )
-    yield f"  make bootstrap CONFIG={config_path} POLICIES={arns}"
+    yield f"  {command_line('bootstrap', config_path, '--policies', arns)}"

@@ -1,4 +1,4 @@
-"""What `make deploy`, `make preflight` and `make verify` read, and of which resources."""
+"""What `deploy`, `preflight` and `verify` read, and of which resources."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -158,7 +158,7 @@ SCOPES: Sequence[tuple[str, list[str], Callable[[_Read], Iterable[str]]]] = (
         lambda read: [read.where.arn("ssm", f"parameter{BOOTSTRAP_VERSION}")],
     ),
     (
-        # What `make deploy` and `make destroy` follow, and compare with.
+        # What `hyperpod-cdk deploy` and `hyperpod-cdk destroy` follow, and compare with.
         "FollowStacks",
         [
             "cloudformation:DescribeStackEvents",

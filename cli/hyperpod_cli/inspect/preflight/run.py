@@ -135,7 +135,7 @@ def _permission(denied: ClientError) -> str:
 
 
 _OF_SEVERITY = {Severity.ERROR: Status.BLOCKED, Severity.WARNING: Status.WARNING}
-TO_PERMIT = "`make deployer-policy` writes what deploying takes"
+TO_PERMIT = "`hyperpod-cdk deployer-policy` writes what deploying takes"
 _TO_REPEAT = "check the network, or wait a minute; then run it again"
 
 

@@ -161,7 +161,7 @@ def _event(event: Event, cluster: DescribedCluster, *, cause: str) -> ClusterEve
 def _next_step(reported: ReportedFailure, cluster: DescribedCluster) -> str:
     told = reported.next_step(cluster.described)
     if reported.cause is LIFECYCLE_SCRIPT and reported.instance:
-        return f"{told} To read it: hyperpod-ops logs {reported.instance}"
+        return f"{told} To read it: hyperpod-cdk logs {reported.instance}"
     return told
 
 

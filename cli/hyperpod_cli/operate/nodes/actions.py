@@ -79,8 +79,8 @@ def act(
 
 # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchReplaceClusterNodesError.html
 _NEXT_STEPS = {
-    "InstanceIdNotFound": "it is gone: see `hyperpod-ops status`",
-    "NodeIdNotFound": "it is gone: see `hyperpod-ops status`",
+    "InstanceIdNotFound": "it is gone: see `hyperpod-cdk status`",
+    "NodeIdNotFound": "it is gone: see `hyperpod-cdk status`",
     "InvalidInstanceStatus": "wait until it is Running, then run it again",
     "InvalidNodeStatus": "wait until it is Running, then run it again",
     "InstanceIdInUse": "wait until what goes on with it is done, then run it again",

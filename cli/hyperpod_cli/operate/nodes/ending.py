@@ -87,7 +87,7 @@ def ending_lines(
     if some:
         verb = "runs"
         yield (
-            f"HyperPod chooses {ends} of these {len(nodes)}; `hyperpod-ops delete` terminates "
+            f"HyperPod chooses {ends} of these {len(nodes)}; `hyperpod-cdk delete` terminates "
             "those that you name:"
         )
     yield from node_lines(session, cluster, nodes[:_MOST_NODES], verb=verb)

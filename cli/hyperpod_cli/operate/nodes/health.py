@@ -231,7 +231,7 @@ def _trouble_of(health: Health, *, name: str, recovers: bool) -> str:
     fault = f" ({health.fault})" if health.fault else ""
     if health.status in _PENDING:
         done, command = _PENDING[health.status]
-        return (done if recovers else f"run `hyperpod-ops {command} {name}`") + fault
+        return (done if recovers else f"run `hyperpod-cdk {command} {name}`") + fault
     if health.deep_health_check == "InProgress":
         return _CHECKED
     if health.status not in ("", SCHEDULABLE):
@@ -240,7 +240,7 @@ def _trouble_of(health: Health, *, name: str, recovers: bool) -> str:
         return NOT_READY
     why = health.quarantined
     return (
-        f"in quarantine: {why}; once it is repaired, run `hyperpod-ops release {name}`"
+        f"in quarantine: {why}; once it is repaired, run `hyperpod-cdk release {name}`"
         if why
         else ""
     )

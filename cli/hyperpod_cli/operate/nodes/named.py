@@ -58,12 +58,12 @@ def _named(known: Sequence[NumberedNode], name: str, *, cluster: DescribedCluste
     group = name.partition("/")[0]
     if group in groups and all(each.node.group != group for each in known):
         raise OpsError(
-            f"node: group {group!r} of {cluster.name} has no nodes now; see `hyperpod-ops status` "
-            f"and `hyperpod-ops events --group {group}`"
+            f"node: group {group!r} of {cluster.name} has no nodes now; see `hyperpod-cdk status` "
+            f"and `hyperpod-cdk events --group {group}`"
         )
     if not known:
         raise OpsError(
-            f"node: {name!r} is not in {cluster.name}, which has no nodes now; see `hyperpod-ops "
+            f"node: {name!r} is not in {cluster.name}, which has no nodes now; see `hyperpod-cdk "
             "status`"
         )
     near = [each for each in known if each.node.group == group] or known

@@ -135,7 +135,7 @@ def wait(
             left = ", ".join(f"{name} {status}" for name, status in waiting.items())
             raise OpsError(
                 f"{watched.action.name}: not done after {watched.action.minutes:.0f} minutes: "
-                f"{left}; HyperPod continues: see `hyperpod-ops status` and `hyperpod-ops events`"
+                f"{left}; HyperPod continues: see `hyperpod-cdk status` and `hyperpod-cdk events`"
             )
         shown = waiting
         time.sleep(seconds)

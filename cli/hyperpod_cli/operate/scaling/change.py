@@ -38,7 +38,7 @@ def _with_count(text: str, *, group: str, index: int, count: int) -> str:
     if mapping is None or named is None:
         raise OpsError(
             f"cluster.instance_groups: {_KEY} of {group!r} is not set in the group itself; "
-            "change it manually and run `make deploy`"
+            "change it manually and run `hyperpod-cdk deploy`"
         )
     position: int = named[1].end_mark.index
     if mapping.flow_style:
@@ -133,7 +133,7 @@ def count_change(path: Path, *, group: str, count: int) -> CountChange:
             key, why = "min_size", ", whose size is the Cluster Autoscaler's from min_size on"
         raise OpsError(
             f"{path}: group: {group!r} is an EKS node group{why}; change its {key} in the file, "
-            "then run make deploy"
+            "then run hyperpod-cdk deploy"
         )
     if group not in names:
         known = ", ".join(names) or "none"
@@ -147,7 +147,7 @@ def count_change(path: Path, *, group: str, count: int) -> CountChange:
     if _counts(config_of(changed, path=path)) != {**_counts(config), group: count}:
         raise OpsError(
             f"{path}: instance_count of {group!r} is also that of another group (an anchor); "
-            "change it manually and run `make deploy`"
+            "change it manually and run `hyperpod-cdk deploy`"
         )
     return CountChange(
         path=path, group=group, before=text, after=changed, former=former, count=count

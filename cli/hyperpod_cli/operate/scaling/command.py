@@ -45,7 +45,7 @@ def refuse_pending(config: Path, *, group: str, chosen: Chosen, cluster: Describ
         counts = f" ({'; '.join(drifted)})" if drifted else ""
         raise OpsError(
             f"{config}: differs from what is deployed already, in "
-            f"{', '.join(differing)}{counts}; `make diff CONFIG={config}` shows what else this "
+            f"{', '.join(differing)}{counts}; `hyperpod-cdk diff {config}` shows what else this "
             "would deploy: deploy that first, or undo it; nothing was changed"
         )
     if drifted and loaded.cluster.resource == _NATIVE:

@@ -1,7 +1,7 @@
 """The deployment that a group is scaled with, and what it has left if it fails."""
 
-import shutil
 import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,19 +16,15 @@ from hyperpod_cli.terminal.explained import explanation
 from hyperpod_cli.terminal.interrupts import INTERRUPTS
 from hyperpod_stacks.table import stack_name
 
-_MAKE = "make"
-
 
 def deploy_command(config: Path, *, folder: Path) -> list[str]:
     """Return the command that deploys a configuration without asking.
 
-    It is refused without make, and outside of the project's folder.
+    It is refused outside of the project's folder.
     """
-    if not (folder / "Makefile").is_file() or not (folder / "cdk.json").is_file():
+    if not (folder / "cdk.json").is_file():
         raise OpsError(f"{folder}: is not the folder of the project; run it there, to deploy")
-    if shutil.which(_MAKE) is None:
-        raise OpsError("make: is not on the PATH; install it, to deploy")
-    return [_MAKE, "deploy", f"CONFIG={config}", "YES=1"]
+    return [sys.executable, "-m", "hyperpod_cli", "deploy", str(config), "--yes"]
 
 
 _POLL_SECONDS = 1.0

@@ -199,7 +199,7 @@ def _of_nodes(api: ApiClient, request: JobRequest, *, cluster: str) -> Iterator[
     if request.nodes > max(len(nodes), request.grows_to):
         name, wanted = request.group.name, request.nodes
         more = (
-            f"`hyperpod-ops scale {name} {wanted}`"
+            f"`hyperpod-cdk scale {name} {wanted}`"
             if is_of_hyperpod(request.instance_type)
             else f"set {'max_size' if request.grows_to else 'desired_size'}: {wanted} of {name} "
             "and deploy"

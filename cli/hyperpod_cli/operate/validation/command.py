@@ -304,7 +304,7 @@ def _advised(found: Sequence[Finding], *, node: str = "") -> list[Finding]:
 
     def to_do(each: Finding) -> str:
         if each.result is Result.FAILED and node:
-            return f"hyperpod-ops replace {node}"
+            return f"hyperpod-cdk replace {node}"
         return _LACKS if each.found.startswith("the image has no") else ""
 
     return [replace(each, advice=to_do(each)) for each in found]

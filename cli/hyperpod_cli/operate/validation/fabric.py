@@ -158,7 +158,7 @@ def _not_over_efa(whole: Measurement, floor: BandwidthFloor | None) -> Iterator[
                 result=Result.FAILED,
                 found=f"{TCP}, while other nodes use EFA",
                 expected=EFA,
-                advice=f"hyperpod-ops replace {node}",
+                advice=f"hyperpod-cdk replace {node}",
             )
 
 
@@ -206,7 +206,7 @@ def _diagnosed(
             f"{_told(each)} with {next(name for name in each.nodes if name != node)}"
             for each in pairs
         )
-        advice = f"hyperpod-ops replace {node}"
+        advice = f"hyperpod-cdk replace {node}"
         yield expected.finding("slow node", node, told, advice=advice)
     for one, two in found.links:
         yield expected.finding(

@@ -117,7 +117,7 @@ def targets(
     ]
     if not found:
         raise OpsError(
-            f"{', '.join(groups)}: has no nodes in Kubernetes now; see `hyperpod-ops status`, or "
+            f"{', '.join(groups)}: has no nodes in Kubernetes now; see `hyperpod-cdk status`, or "
             "`aws eks describe-nodegroup` of a node group, for what they wait for"
         )
     return sorted(found, key=lambda each: (each.instance_type, each.place, each.name))

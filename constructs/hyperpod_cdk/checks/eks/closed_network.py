@@ -29,7 +29,7 @@ def closed_network(config: Config) -> Findings:
             key,
             registry,
             f"leaves images of the chart where no node of {network} pulls them; mirror them "
-            "with make images, and name the registry",
+            "with hyperpod-cdk images, and name the registry",
         )
     if registry is None:
         return

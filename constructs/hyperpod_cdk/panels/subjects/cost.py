@@ -20,7 +20,7 @@ SUBJECT = Subject(
             "CloudWatch by kind, each node at the highest price of its kind.",
             unit=Unit.DOLLARS_AN_HOUR,
             why="Nodes are most of the bill, with or without jobs.",
-            to_do="Scale down idle groups: hyperpod-ops scale.",
+            to_do="Scale down idle groups: hyperpod-cdk scale.",
             sources=(INSIGHTS, _KUBELET),
             cloudwatch=(
                 Line(label="GPU nodes", expression="$gpu_nodes * $gpu_price"),
@@ -45,7 +45,7 @@ SUBJECT = Subject(
             what="The part of this cost for nodes whose accelerators no pod requests.",
             unit=Unit.DOLLARS_AN_HOUR,
             why="This is what you would save by scaling down now.",
-            to_do="Scale down these groups: hyperpod-ops idle has the commands; an EKS node group "
+            to_do="Scale down these groups: hyperpod-cdk idle has the commands; an EKS node group "
             "by its desired_size.",
             promql="sum by (cluster_id, instance_group) "
             "(hyperpod:node_dollars_per_hour{$cluster} and on (cluster_id, node) "

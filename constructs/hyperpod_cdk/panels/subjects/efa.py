@@ -36,7 +36,7 @@ SUBJECT = Subject(
             what="Bytes that were retransmitted, of 100 that were sent.",
             unit=Unit.PERCENT,
             why="Congestion or a bad link slows down each collective operation.",
-            to_do="Find the node with the highest value, and replace it: hyperpod-ops replace.",
+            to_do="Find the node with the highest value, and replace it: hyperpod-cdk replace.",
             cloudwatch=(
                 Line(
                     label="cluster",

@@ -47,7 +47,7 @@ SUBJECT = Subject(
             unit=Unit.PERCENT,
             why="Below 5 % for two hours, the cluster does no work, but you pay for all of it.",
             to_do=(
-                "Run hyperpod-ops idle: it shows the idle groups, their cost, and how to "
+                "Run hyperpod-cdk idle: it shows the idle groups, their cost, and how to "
                 "scale them down."
             ),
             cloudwatch=(Line(label="cluster", metrics=("node_gpu_utilization",)),),
@@ -81,7 +81,7 @@ SUBJECT = Subject(
             what="The hottest GPU.",
             unit=Unit.CELSIUS,
             why="Above 85 °C a GPU lowers its clock, and a job runs as slowly as its slowest GPU.",
-            to_do="Replace the node if it stays: hyperpod-ops replace.",
+            to_do="Replace the node if it stays: hyperpod-cdk replace.",
             cloudwatch=(
                 Line(label="hottest", metrics=("node_gpu_temperature",), statistic="Maximum"),
             ),

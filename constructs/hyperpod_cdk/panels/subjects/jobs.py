@@ -16,7 +16,7 @@ SUBJECT = Subject(
             why=(
                 "After an hour, the cause is not an image pull: nodes, EFA or a volume are missing."
             ),
-            to_do="Read why: kubectl describe pod; add nodes: hyperpod-ops scale.",
+            to_do="Read why: kubectl describe pod; add nodes: hyperpod-cdk scale.",
             cloudwatch=(
                 Line(
                     label="pending",

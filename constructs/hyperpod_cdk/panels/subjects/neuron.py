@@ -32,7 +32,7 @@ SUBJECT = Subject(
             unit=Unit.PERCENT,
             why="Below 5 % for two hours, the cluster does no work, but you pay for all of it.",
             to_do=(
-                "Run hyperpod-ops idle: it shows the idle groups, their cost, and how to "
+                "Run hyperpod-cdk idle: it shows the idle groups, their cost, and how to "
                 "scale them down."
             ),
             cloudwatch=(Line(label="cluster", metrics=("node_neuroncore_utilization",)),),
@@ -64,7 +64,7 @@ SUBJECT = Subject(
                 "The type hardware means a broken device; numerical and model errors come from "
                 "the program."
             ),
-            to_do="Replace a node with hardware errors: hyperpod-ops replace.",
+            to_do="Replace a node with hardware errors: hyperpod-cdk replace.",
             cloudwatch=(rate("all kinds", "node_neuron_execution_errors_total"),),
             promql="sum by (cluster_id, error_type) (rate(execution_errors_total{$cluster}[5m]))",
         ),

@@ -17,7 +17,7 @@ SUBJECT = Subject(
             unit=Unit.COUNT,
             why="Unschedulable nodes run deep health checks; pending nodes wait to be rebooted "
             "or replaced.",
-            to_do="Wait for HyperPod; without automatic recovery: hyperpod-ops replace.",
+            to_do="Wait for HyperPod; without automatic recovery: hyperpod-cdk replace.",
             sources=(INSIGHTS, _HEALTH),
             cloudwatch=(Line(label="nodes", metrics=("cluster_node_count",)),),
             promql="count by (cluster_id, sagemaker_amazonaws_com_node_health_status) "
@@ -29,7 +29,7 @@ SUBJECT = Subject(
             unit=Unit.COUNT,
             why="HyperPod recovers a node within minutes, and its event has the cause; after "
             "half an hour, it has not recovered it.",
-            to_do="Read hyperpod-ops status, then replace the node: hyperpod-ops replace.",
+            to_do="Read hyperpod-cdk status, then replace the node: hyperpod-cdk replace.",
             sources=(INSIGHTS, _NODES),
             cloudwatch=(
                 Line(label="failed", metrics=("cluster_failed_node_count",), statistic="Minimum"),

@@ -1,4 +1,4 @@
-"""`make charts` where it is needed, and `make charts-check`."""
+"""`hyperpod-cdk charts` where it is needed, and `hyperpod-cdk charts-check`."""
 
 import shutil
 from pathlib import Path
@@ -189,11 +189,11 @@ def test_a_repository_out_of_reach_is_a_failure(run: Command, upstream: Upstream
 def test_without_a_packaged_chart_there_is_nothing_to_compare(run: Command) -> None:
     outcome = run("check")
     assert outcome.code == 1
-    assert "run `make charts` first" in outcome.error
+    assert "run `hyperpod-cdk charts` first" in outcome.error
 
 
 @pytest.mark.usefixtures("recorded")
 def test_a_package_of_another_commit_is_not_compared(run: Command, upstream: Upstream) -> None:
     outcome = run("check", GIT_COMMIT=upstream.commit())
     assert outcome.code == 1
-    assert "is of another commit: run `make charts` first" in outcome.error
+    assert "is of another commit: run `hyperpod-cdk charts` first" in outcome.error

@@ -63,7 +63,7 @@ def test_without_a_digest_the_error_names_the_command(run: Command, output: Path
     outcome = run()
     assert outcome.code == 1
     assert "nvidia-device-plugin 0.16.1" in outcome.error
-    assert "`CHART_DIGESTS=record make charts`" in outcome.error
+    assert "`CHART_DIGESTS=record hyperpod-cdk charts`" in outcome.error
     assert not output.exists()
 
 

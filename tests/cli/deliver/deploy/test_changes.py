@@ -139,6 +139,6 @@ def test_a_stack_that_takes_no_deployment_is_refused_in_a_line(
     status: str, told: str | None
 ) -> None:
     stacks = {"ml-hyperpod": Deployed(status=status, template={}), "ml-storage": None}
-    lines = [*refusals(stacks, region="us-west-2", again="make deploy")]
+    lines = [*refusals(stacks, region="us-west-2", again="hyperpod-cdk deploy")]
     assert len(lines) == (told is not None)
     assert told is None or (f"is {status}. " in lines[0] and told in lines[0])

@@ -84,7 +84,7 @@ def test_a_report_says_what_came_of_it(
 ) -> None:
     line = deployment.write_report(
         outcome,
-        command="make deploy",
+        command="hyperpod-cdk deploy",
         templates=templates,
         config=load_config(DEFAULT),
         region="us-west-2",
@@ -105,7 +105,7 @@ def test_where_it_cannot_be_written_the_deployment_is_told_all_the_same(
     (reports / "ml").touch()
     line = deployment.write_report(
         ended(0, []),
-        command="make deploy",
+        command="hyperpod-cdk deploy",
         templates=templates,
         config=load_config(DEFAULT),
         region="us-west-2",
@@ -243,7 +243,7 @@ def test_the_size_of_a_group_in_a_capacity_block_is_what_eks_says(
             config=load_config(path),
             path=path,
             session=cast("AwsSession", aws),
-            again="make deploy",
+            again="hyperpod-cdk deploy",
         )
     asked = {"clusterName": "ml-eks", "nodegroupName": "gpu"}
     assert aws.asked("describe_nodegroup") == [asked]

@@ -1,4 +1,4 @@
-"""Checks at the end of `make deploy`: whatever they come to, the deployment is done."""
+"""Checks at the end of `hyperpod-cdk deploy`: whatever they come to, the deployment is done."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ from tests.support.commands import kept_signals
 
 GOOD = Check(title="kubectl get nodes", ok=True)
 BAD = Check(title="kubectl get pvc", ok=False, found="is Lost", advice="Look")
-LATER = "hyperpod-ops verify --config config/mine.yaml"
+LATER = "hyperpod-cdk verify config/mine.yaml"
 FOREVER = 600.0
 
 
@@ -36,7 +36,7 @@ def test_each_check_is_made() -> None:
 
 def refused() -> Iterator[Check]:
     yield GOOD
-    raise OpsError("stack: ml-hyperpod is not deployed in us-west-2; run `make deploy`")
+    raise OpsError("stack: ml-hyperpod is not deployed in us-west-2; run `hyperpod-cdk deploy`")
 
 
 def test_what_cannot_be_looked_at_is_a_check() -> None:
@@ -44,7 +44,7 @@ def test_what_cannot_be_looked_at_is_a_check() -> None:
     assert first == GOOD
     assert (last.ok, last.is_known) == (False, False)
     assert last.found == "stack: ml-hyperpod is not deployed in us-west-2"
-    assert last.advice == f"Run `make deploy`. Then run `{LATER}`"
+    assert last.advice == f"Run `hyperpod-cdk deploy`. Then run `{LATER}`"
 
 
 def faulty() -> Iterator[Check]:

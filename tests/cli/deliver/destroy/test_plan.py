@@ -3,7 +3,7 @@
 from hyperpod_cli.aws.stacks import DeployedResource
 from hyperpod_cli.deliver.destroy.plan import announced, deletion_of, outcome
 
-EVERYTHING = "make destroy-all CONFIG=config/mine.yaml"
+EVERYTHING = "hyperpod-cdk destroy --all config/mine.yaml"
 TEMPLATE = {
     "Resources": {
         "Files": {"DeletionPolicy": "Retain"},

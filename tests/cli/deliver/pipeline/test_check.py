@@ -1,4 +1,4 @@
-"""What `make pipeline` looks at before it creates anything."""
+"""What `hyperpod-cdk pipeline` looks at before it creates anything."""
 
 from pathlib import Path
 
@@ -54,7 +54,8 @@ class Session(Played):
         ),
         (
             {"get_parameter": client_error("ParameterNotFound", "GetParameter")},
-            "'111122223333/us-west-2' is not bootstrapped for CDK; run once: make bootstrap",
+            "'111122223333/us-west-2' is not bootstrapped for CDK; run once: hyperpod-cdk "
+            "bootstrap",
         ),
     ],
 )
@@ -77,7 +78,7 @@ def test_a_deployment_is_no_pipeline() -> None:
     path = CONFIG_FOLDER / "default.yaml"
 
     said = ran("pipeline", "--check", "--config", path)
-    assert said == (2, "", f"{path}: describes no pipeline; `make deploy` deploys it\n")
+    assert said == (2, "", f"{path}: describes no pipeline; `hyperpod-cdk deploy` deploys it\n")
 
 
 def test_bootstrap_takes_the_account_of_the_pipeline() -> None:

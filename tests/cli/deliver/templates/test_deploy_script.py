@@ -51,7 +51,7 @@ BUCKET = ("--bucket", "assets")
 
 @pytest.fixture(scope="module")
 def folder(package: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a copy of what `make templates` writes, in a folder with a space in its name."""
+    """Return a copy of what `templates` writes, in a folder with a space in its name."""
     copy = tmp_path_factory.mktemp("deploy") / "a copy"
     return shutil.copytree(package, copy)
 

@@ -1,4 +1,4 @@
-"""The folder that `make templates` writes: the same each time, and the same as the CDK deploys."""
+"""The folder that `templates` writes: the same each time, and the same as the CDK deploys."""
 
 import hashlib
 import json

@@ -143,7 +143,8 @@ def test_it_fits_a_terminal_but_for_commands_which_can_be_copied(
     for part in (
         "fine ok",
         "odd warning 'aws' is not on the PATH command -v aws",
-        "denied not permitted you may not use eks:ListClusters; `make deployer-policy` writes",
+        "denied not permitted you may not use eks:ListClusters; `hyperpod-cdk deployer-policy` "
+        "writes",
         "slow no answer Throttling: Rate exceeded;",
         "wrong blocked",
     ):

@@ -127,7 +127,7 @@ _RELEASE, _GROUP = "Custom::HelmRelease", "AWS::EKS::Nodegroup"
 _HYPERPOD, _NODE_GROUPS = "ml-hyperpod", "ml-node-groups"
 _TAKES_OVER = (
     "cluster.name: 'ml-cluster' takes the Helm releases over from the stack ml-node-groups: deploy "
-    "that alone first, with ONLY=ml-node-groups"
+    "that alone first, with --only ml-node-groups"
 )
 
 

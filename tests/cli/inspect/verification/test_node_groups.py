@@ -79,4 +79,4 @@ def test_a_group_that_others_have_deleted(deployed: Deployed) -> None:
     eks = {"describe_nodegroup": describe_nodegroup}
     (check,) = node_groups(deployed(CONFIG, eks=eks))
     assert (check.ok, check.found) == (False, "is not there")
-    assert check.advice == "`make deploy` brings it back: gpu was deleted by others"
+    assert check.advice == "`hyperpod-cdk deploy` brings it back: gpu was deleted by others"

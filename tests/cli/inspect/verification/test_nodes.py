@@ -282,7 +282,7 @@ def test_what_passes_is_looked_at_again(error: Exception) -> None:
         # It lasts until the deadline.
         (BUSY, 3),
         (NoCredentialsError(), 1),
-        (OpsError("stack: ml-platform is not deployed in us-west-2; run `make deploy`"), 1),
+        (OpsError("stack: ml-platform is not deployed in us-west-2; run `hyperpod-cdk deploy`"), 1),
     ],
 )
 def test_what_stays_is_raised(error: Exception, looked: int) -> None:

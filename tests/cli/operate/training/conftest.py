@@ -9,6 +9,7 @@ import yaml
 from hyperpod_cdk import Config
 from hyperpod_cli.operate.job_options import Given
 from hyperpod_cli.operate.training.request import JobRequest, requested
+from hyperpod_cli.terminal.configuration import DEFAULT_CONFIG
 from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.conftest import Configure
 from tests.support.kubernetes_api import CHART, claim, pod
@@ -26,7 +27,10 @@ def config(configure: Configure) -> Config:
 
 
 def given(*files: str, **options: Any) -> Given:
-    return Given(files=[*files] or ["llama2-7b-p4d"], **{"name": "llama", **options})
+    return Given(
+        files=[*files] or ["llama2-7b-p4d"],
+        **{"config": DEFAULT_CONFIG, "name": "llama", **options},
+    )
 
 
 def asked(config: Config, *files: str, **options: Any) -> JobRequest:

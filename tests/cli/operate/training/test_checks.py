@@ -131,7 +131,7 @@ def test_what_does_not_keep_a_job_from_running_is_told(
             ("v1", "Node", "hyperpod-i-1"),
             {},
             "nodes: 2 are asked for, and a100 has 1 healthy of type ml.p4d.24xlarge, 0 of them idle"
-            "; give --nodes, or `hyperpod-ops scale a100 2`",
+            "; give --nodes, or `hyperpod-cdk scale a100 2`",
         ),
     ],
 )

@@ -199,7 +199,7 @@ def test_a_slow_node_is_named(ready: Site, monkeypatch: pytest.MonkeyPatch) -> N
     assert code == FAILED
     assert [each for each in failed(found) if each[0] == "slow node"] == [("slow node", "n0002")]
     out = ready.said.out
-    assert "hyperpod-ops replace n0002" in out
+    assert "hyperpod-cdk replace n0002" in out
     assert "at least 300 GB/s, efa" in out
     assert f"The floor of {P5}, 300 GB/s, is of https://github.com/NVIDIA/aicr/" in out
     assert ready.jobs() == []
@@ -460,7 +460,7 @@ def test_what_says_nothing_about_a_node_is_skipped(
     assert (code, failed(found), ready.jobs()) == (FAILED, [], [])
     assert {each["found"].partition("; run")[0] for each in found["findings"]} == {told}
     out = ready.said.out
-    assert "hyperpod-ops replace" not in out
+    assert "hyperpod-cdk replace" not in out
     waits = [line for line in out.splitlines() if "have begun" in line]
     notice = f"0 of {4 if check == 'node' else 1} checks have begun; their pods: none yet"
     if happens is _unstarted:

@@ -103,7 +103,7 @@ CASES[closed_network] = {
     ),
     "closed with images from anywhere": (
         config(group(CPU), network=_CLOSED, eks=_PRIVATE),
-        (WARNING, "helm.image_registry", "mirror them with make images"),
+        (WARNING, "helm.image_registry", "mirror them with hyperpod-cdk images"),
     ),
     "closed with a registry elsewhere": (
         config(

@@ -96,7 +96,7 @@ NODES = {
 
 
 def least(stack: str, template: Template | None = None) -> list[Statement]:
-    """Return what `make deployer-policy` would let CloudFormation do with a template.
+    """Return what `hyperpod-cdk deployer-policy` would let CloudFormation do with a template.
 
     Args:
         stack: Name of the stack.

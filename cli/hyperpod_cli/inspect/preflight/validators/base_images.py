@@ -21,7 +21,7 @@ _REFUSED = ("AccessDeniedException", "RepositoryNotFoundException", "RegistryNot
 def base_images(config: Config, target: Target) -> Problems:
     """Find base images that are not in their registry, or that the registry does not let see.
 
-    The deployment would succeed, and `make image` fail.
+    The deployment would succeed, and `hyperpod-cdk image build` fail.
     """
     if config.workloads is None:
         return
@@ -38,7 +38,8 @@ def base_images(config: Config, target: Target) -> Problems:
         why = _missing(target, account=account, repository=name, tag=base.tag)
         if why is not None:
             message = (
-                f"leaves make image without {host}/{name}:{base.tag} ({why}); name a registry of "
+                f"leaves hyperpod-cdk image build without {host}/{name}:{base.tag} ({why}); name "
+                "a registry of "
                 "this region that has a copy"
             )
             look = f"aws ecr batch-get-image --registry-id {account} --repository-name {name}"

@@ -26,5 +26,5 @@ def bootstrap_finding(parameters: AwsClient, *, where: str) -> Finding | None:
     """Return what to do about a bootstrap stack that is missing somewhere; None if it is there."""
     if answer_of(parameters.get_parameter, "ParameterNotFound", Name=BOOTSTRAP_VERSION) is not None:
         return None
-    message = "is not bootstrapped for CDK; run once: make bootstrap, with the same CONFIG"
+    message = "is not bootstrapped for CDK; run once: hyperpod-cdk bootstrap, with the same FILE"
     return error((), where, message)

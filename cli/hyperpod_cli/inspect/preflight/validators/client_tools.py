@@ -10,8 +10,8 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
 # By name: what takes the program, which reads on from its name; how it gets here.
 _TOOLS: Mapping[str, tuple[str, str]] = {
     # https://docs.aws.amazon.com/cdk/v2/guide/prerequisites.html
-    "node": ("runs the CDK", "run `make setup`, and this by make"),
-    "cdk": ("deploys", "run `make setup`, and this by make"),
+    "node": ("runs the CDK", "run `make setup` in the checkout"),
+    "cdk": ("deploys", "run `make setup` in the checkout"),
     "git": ("gets the official chart, if it is not packaged yet", "install git"),
     # https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html
     "aws": (

@@ -27,7 +27,8 @@ def nodes_stack(config: Config, target: Target) -> Problems:
     if not config.cluster.exists and has_hyperpod:
         message = (
             f"leaves the stack {hyperpod} without what it takes from the platform, and with the "
-            "Helm releases: restore cluster, run `make destroy`, which deletes all nodes, then "
+            "Helm releases: restore cluster, run `hyperpod-cdk destroy`, which deletes all nodes, "
+            "then "
             "deploy without it"
         )
         yield error(("cluster",), None, message), f"{_LOOK} {hyperpod}"
@@ -35,6 +36,6 @@ def nodes_stack(config: Config, target: Target) -> Problems:
     if moves and resources_of(config, "node-groups", target.client, resource_type=_RELEASE):
         message = (
             f"takes the Helm releases over from the stack {groups}: deploy that alone first, with "
-            f"ONLY={groups}, which takes them away and leaves its nodes"
+            f"--only {groups}, which takes them away and leaves its nodes"
         )
         yield error(("cluster", "name"), name, message), f"{_LOOK} {groups}"

@@ -24,13 +24,13 @@ def cluster(deployment: LiveDeployment) -> Checks:
         f"aws sagemaker describe-cluster --cluster-name {name}: InService",
         problem=None if status == "InService" else f"is {status}",
         advice=described.get("FailureMessage")
-        or f"Wait while it is changed; `hyperpod-ops events --cluster {name}` says what happens",
+        or f"Wait while it is changed; `hyperpod-cdk events --cluster {name}` says what happens",
     )
     running = [node.group for node in nodes_of(sagemaker, name) if node.status == RUNNING]
     yield checked(
         f"aws sagemaker list-cluster-nodes --cluster-name {name}: {count_in_words(config)} Running",
         problem=miscounted(running, config=config),
-        advice="HyperPod goes on to look for capacity; `hyperpod-ops events --cluster "
+        advice="HyperPod goes on to look for capacity; `hyperpod-cdk events --cluster "
         f"{name}` says what each group lacks",
     )
     if config.cluster.resource == "custom":

@@ -13,7 +13,7 @@ from hyperpod_stacks.table import stack_name
 
 _LOG_GROUP = "AWS::Logs::LogGroup"
 _ADVICE = (
-    "It was changed, or made before the key was configured: run `make deploy`; "
+    "It was changed, or made before the key was configured: run `hyperpod-cdk deploy`; "
     "what cannot be encrypted later is made anew"
 )
 

@@ -28,6 +28,7 @@ def scripts(deployment: LiveDeployment) -> Checks:
     yield checked(
         f"aws s3 ls s3://{bucket}: {key}",
         problem=None if there else "is not there",
-        advice="No node can be made or replaced without it. Run `make deploy` after any change of "
+        advice="No node can be made or replaced without it. Run `hyperpod-cdk deploy` after any "
+        "change of "
         "the folder lifecycle/, which uploads all of it",
     )

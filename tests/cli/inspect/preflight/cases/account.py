@@ -71,7 +71,7 @@ def _with_poor_chart(deployment: Deployment) -> None:
     folder.mkdir()
     chart = {"apiVersion": "v2", "name": "poor", "version": "1.0.0"}
     (folder / "Chart.yaml").write_text(json.dumps(chart))
-    # As `make charts` writes it.
+    # As `hyperpod-cdk charts` writes it.
     operator = {
         "component": "training-operators",
         "name": "training-operators",

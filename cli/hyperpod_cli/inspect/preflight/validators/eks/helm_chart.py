@@ -17,7 +17,7 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
 def helm_chart(config: Config, target: Target) -> Problems:
     """Find an archive that is not there or no chart, and components that it lacks.
 
-    The official chart is packaged by `make deploy`, and looked at there.
+    The official chart is packaged by `hyperpod-cdk deploy`, and looked at there.
     """
     if config.helm.chart is None:
         return

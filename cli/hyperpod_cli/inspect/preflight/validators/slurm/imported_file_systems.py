@@ -41,7 +41,7 @@ def imported_file_systems(config: Config, target: Target) -> Problems:
             message = (
                 f"takes {each['OutputValue']} out of {stack}, which CloudFormation refuses while "
                 f"{importer} mounts it; deploy the cluster without it first, with `npx cdk deploy "
-                f"{importer} --exclusively -c config=FILE`, then all with `make deploy`"
+                f"{importer} --exclusively -c config=FILE`, then all with `hyperpod-cdk deploy`"
             )
             path = ("storage", "home_directories") if homes else ("storage",)
             command = f"aws cloudformation list-imports --export-name {name}"

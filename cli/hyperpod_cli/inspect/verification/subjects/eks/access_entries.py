@@ -36,7 +36,7 @@ def access_entries(deployment: LiveDeployment) -> Checks:
             f"--principal-arn {principal}",
             problem=missing,
             words="lacks {}",
-            advice="Run `make deploy`; what it made and was removed, CloudFormation makes "
+            advice="Run `hyperpod-cdk deploy`; what it made and was removed, CloudFormation makes "
             "again only once its entry has changed, so associate the policy by the AWS CLI",
         )
 

@@ -15,7 +15,8 @@ WITHOUT: Mapping[str, str] = {
 }
 """What does not work without an add-on, as a sentence that ends in a space."""
 _NEEDS_NODES = (
-    "DEGRADED passes once there are nodes for its pods, and `make deploy` brings another version"
+    "DEGRADED passes once there are nodes for its pods, and `hyperpod-cdk deploy` brings another "
+    "version"
 )
 
 

@@ -9,7 +9,8 @@ from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phas
 from hyperpod_cli.inspect.verification.nodes import Workload
 
 _INSTALL = (
-    "Run `make deploy`, which installs it; `helm history` says whether the release lacks what the "
+    "Run `hyperpod-cdk deploy`, which installs it; `helm history` says whether the release lacks "
+    "what the "
     "configuration asks for"
 )
 

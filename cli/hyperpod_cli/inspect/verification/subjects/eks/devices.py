@@ -131,7 +131,7 @@ def _check(device: _Device, *, deployment: LiveDeployment) -> Checks:
         yield checked(
             command,
             problem="no node is of a type that has any",
-            advice="The node itself is missing: `hyperpod-ops status --cluster "
+            advice="The node itself is missing: `hyperpod-cdk status --cluster "
             f"{config.cluster.name}` says what it waits for",
         )
         return

@@ -25,7 +25,9 @@ def grafana(deployment: LiveDeployment) -> Checks:
         return
     if found.kind == IN_CLUSTER:
         pod = Workload(kind="deploy", name=RELEASE, namespace=RELEASE, without=_WITHOUT)
-        yield pod.check(deployment, install="It was deleted: `make deploy` installs it again")
+        yield pod.check(
+            deployment, install="It was deleted: `hyperpod-cdk deploy` installs it again"
+        )
         return
     stack = stack_name(deployment.config, "operators")
     url = outputs_of(deployment.client("cloudformation"), stack)["GrafanaUrl"]

@@ -28,7 +28,7 @@ def _group(group: ManagedNodeGroupConfig, *, deployment: LiveDeployment) -> Chec
         deployment.client("eks").describe_nodegroup, clusterName=cluster, nodegroupName=group.name
     )
     if answer is None:
-        message = f"`make deploy` brings it back: {group.name} was deleted by others"
+        message = f"`hyperpod-cdk deploy` brings it back: {group.name} was deleted by others"
         yield checked(shows, problem="is not there", advice=message)
         return
     found = answer["nodegroup"]

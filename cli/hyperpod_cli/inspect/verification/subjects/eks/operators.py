@@ -22,7 +22,7 @@ _AUTOSCALER = Workload(
 def operators(deployment: LiveDeployment) -> Checks:
     """Check the pods of each operator that is on, and the kinds of objects that it brings."""
     if deployment.config.operators.cluster_autoscaler:
-        yield _AUTOSCALER.check(deployment, install="Run `make deploy`, which installs it")
+        yield _AUTOSCALER.check(deployment, install="Run `hyperpod-cdk deploy`, which installs it")
     for addon in deployment.config.operators.addons:
         again = put_back(deployment.config, addon.name)
         if addon.definition is not None:

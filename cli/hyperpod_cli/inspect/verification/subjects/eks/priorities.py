@@ -7,7 +7,8 @@ from kubernetes.client import SchedulingV1Api
 from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 _ADVICE = (
-    "Pods that name a missing class are refused: run `make deploy`, and restore what was deleted"
+    "Pods that name a missing class are refused: run `hyperpod-cdk deploy`, and restore what was "
+    "deleted"
 )
 
 

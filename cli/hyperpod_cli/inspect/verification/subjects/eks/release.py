@@ -35,6 +35,6 @@ def _deployed(deployment: LiveDeployment, *, name: str, namespace: str) -> Check
     yield checked(
         f"helm status {name} -n {namespace}: deployed",
         problem=None if status == "deployed" else f"{name} is {status}",
-        advice=f"Run `helm history {name} -n {namespace}`, then `make deploy`, which "
+        advice=f"Run `helm history {name} -n {namespace}`, then `hyperpod-cdk deploy`, which "
         "repairs a release that has failed or hangs",
     )

@@ -34,7 +34,7 @@ def storage(deployment: LiveDeployment) -> Checks:
         yield checked(
             f"kubectl get storageclass {_DYNAMIC} -o jsonpath={{.parameters.deploymentType}}",
             problem=None if kind == "PERSISTENT_2" else f"is {kind}",
-            advice="Claims of that class get no file system: run `make deploy`",
+            advice="Claims of that class get no file system: run `hyperpod-cdk deploy`",
         )
 
 
@@ -63,7 +63,7 @@ def _claims(
                 f"kubectl get pv {volume} -o jsonpath={{{source}}}",
                 problem=None if is_its else f"is {found}, not {file_system}",
                 advice="Storage issues: the volume is of another file system, or gone. Delete the "
-                "pods that use it, the claim and the volume, then run `make deploy`",
+                "pods that use it, the claim and the volume, then run `hyperpod-cdk deploy`",
             )
 
 

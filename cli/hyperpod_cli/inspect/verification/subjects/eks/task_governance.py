@@ -47,7 +47,7 @@ def task_governance(deployment: LiveDeployment) -> Checks:
     config = deployment.config
     if config.governance is None:
         return
-    yield _KUEUE.check(deployment, install="`make deploy` installs it")
+    yield _KUEUE.check(deployment, install="`hyperpod-cdk deploy` installs it")
     sagemaker, name = deployment.client("sagemaker"), config.cluster.name
     arn = sagemaker.describe_cluster(ClusterName=name)["ClusterArn"]
     there = {

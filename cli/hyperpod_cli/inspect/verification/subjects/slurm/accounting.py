@@ -25,7 +25,8 @@ def accounting(deployment: LiveDeployment) -> Checks:
         f"aws rds describe-db-instances --db-instance-identifier {name}",
         problem=", ".join(wrong) or None,
         advice="slurmctld holds records back while the database is away. What was changed by hand, "
-        "`make deploy` of a changed configuration or `aws rds modify-db-instance` sets again",
+        "`hyperpod-cdk deploy` of a changed configuration or `aws rds modify-db-instance` sets "
+        "again",
     )
 
 

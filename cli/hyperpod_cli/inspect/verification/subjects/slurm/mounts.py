@@ -32,6 +32,7 @@ def mounts(deployment: LiveDeployment) -> Checks:
             f"aws sagemaker describe-cluster --cluster-name {cluster.name}: all mount {name}",
             problem=lacking,
             words="not on {}",
-            advice="Run `make deploy`; nodes that run get it when they are replaced, or when their "
+            advice="Run `hyperpod-cdk deploy`; nodes that run get it when they are replaced, or "
+            "when their "
             "group was scaled to 0",
         )

@@ -23,8 +23,8 @@ def partitions(deployment: LiveDeployment) -> Checks:
         f"aws sagemaker list-cluster-nodes --cluster-name {name}: the controller is Running",
         problem=None if RUNNING in states else states or "not there",
         words="is {}",
-        advice="The other nodes wait for it, and no job starts: `hyperpod-ops events` says why it "
-        "does not come, and `hyperpod-ops logs controller` what it wrote",
+        advice="The other nodes wait for it, and no job starts: `hyperpod-cdk events` says why it "
+        "does not come, and `hyperpod-cdk logs controller` what it wrote",
     )
     wrong = []
     for group in deployment.config.cluster.instance_groups:
