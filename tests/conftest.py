@@ -21,7 +21,7 @@ from filelock import FileLock
 from hyperpod_cdk import Config, load_config
 from tests.support.assembly import Assembly, synthesized
 from tests.support.collection import READS
-from tests.support.configs import CONFIG_FOLDER, REPOSITORY
+from tests.support.configs import CONFIG_FOLDER, REPOSITORY, STAND_IN_CHART
 from tests.support.configs import configure as configure_default
 from tests.support.heartbeat import Heartbeat
 
@@ -151,8 +151,7 @@ def configure() -> Configure:
 @pytest.fixture(scope="session")
 def chart(repository: Path) -> Path:
     """Return a chart in place of the official one, which is not part of the repository."""
-    stand_in = repository / "rehearsal" / "hyperpod_rehearsal" / "chart" / "hyperpod-helm-chart"
-    return stand_in if stand_in.is_dir() else repository / "charts" / "fsx-storage"
+    return STAND_IN_CHART if STAND_IN_CHART.is_dir() else repository / "charts" / "fsx-storage"
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ from urllib.error import URLError
 import pytest
 
 from hyperpod_emulator.kubernetes import unreachable
-from tests.support.kubernetes_api import Cluster, running_cluster
+from hyperpod_emulator.testing.kubernetes_api import Cluster, running_cluster
 from tests.support.node_health import CHART, GPU, SCRIPT, api_of, controller
 from tests.support.patience import PATIENCE_SECONDS
 

@@ -9,9 +9,9 @@ from hyperpod_cdk import ClusterConfig, ConfigError, NodePoolConfig
 from hyperpod_cdk.hyperpod.node_pool_section import pool_values
 from hyperpod_emulator.definitions import karpenter
 from hyperpod_emulator.kubernetes import ApiError
+from hyperpod_emulator.testing.kubernetes_api import running_cluster
 from tests.support.chart_rendering import helm, objects
 from tests.support.configs import REPOSITORY, configured
-from tests.support.kubernetes_api import running_cluster
 
 CHART = REPOSITORY / "charts" / "node-pools"
 TAINT = {"key": "nvidia.com/gpu", "effect": "NoSchedule"}

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from hyperpod_emulator.testing.kubernetes_api import Cluster, running_cluster
 from tests.support.chart_rendering import assert_sound, objects
 from tests.support.configs import REPOSITORY
-from tests.support.kubernetes_api import Cluster, running_cluster
 
 CHART = REPOSITORY / "charts" / "pod-security"
 VALUES = {"namespaces": ["team-a", "dev-*"], "privileged": ["dev-gpu"]}

@@ -9,9 +9,9 @@ import pytest
 
 from hyperpod_cdk import PriorityClassConfig
 from hyperpod_cdk.helm.priority_class_section import DEFAULT_PRIORITY_CLASSES
+from hyperpod_emulator.testing.kubernetes_api import Cluster, Done, running_cluster
 from tests.support.chart_rendering import assert_sound, objects, refusal
 from tests.support.configs import REPOSITORY
-from tests.support.kubernetes_api import Cluster, Done, running_cluster
 
 CHART = REPOSITORY / "charts" / "priority-classes"
 TRAINING = {"name": "training", "value": 10000}

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from hyperpod_emulator.hardware import EFA, GPU
+from hyperpod_emulator.testing.kubernetes_api import Cluster, daemon_set, running_cluster
 from tests.support.chart_rendering import assert_valid_for_kubernetes
 from tests.support.configs import REPOSITORY
-from tests.support.kubernetes_api import Cluster, daemon_set, running_cluster
 from tests.support.loaded import loaded
 from tests.support.node_health import CHART, SCRIPT, api_of, controller
 from tests.support.node_health import GPU as P5

@@ -11,9 +11,9 @@ import pytest
 import yaml
 from syrupy.assertion import SnapshotAssertion
 
+from hyperpod_emulator.testing.kubernetes_api import running_cluster
 from tests.support.chart_rendering import assert_valid_for_kubernetes, helm, objects, refusal
 from tests.support.configs import REPOSITORY
-from tests.support.kubernetes_api import running_cluster
 
 CHART = REPOSITORY / "charts" / "training"
 DEFINITIONS = (

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from hyperpod_emulator.kubernetes import KubernetesApi, static_tokens
-from tests.support.kubernetes_api import PRINCIPALS
+from hyperpod_emulator.testing.kubernetes_api import PRINCIPALS
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stacks import documented_outputs, output_lines
 from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_emulator.kubernetes import KubernetesApi, static_tokens
+from hyperpod_emulator.testing.kubernetes_api import ADMIN, PRINCIPALS
 from tests.conftest import Assemble, Configure
-from tests.support.kubernetes_api import ADMIN, PRINCIPALS
 
 EMPTY: dict[str, dict[str, str]] = {"Resources": {}}
 STACKS = [

@@ -13,11 +13,19 @@ import pytest
 
 from hyperpod_emulator.hyperpod import ApiError, Faults, Timings
 from hyperpod_emulator.hyperpod.simulation.cluster_lifecycle import PENDING_REBOOT
+from hyperpod_emulator.testing.hyperpod_api import (
+    CONTINUOUS,
+    NAME,
+    TYPE,
+    Subject,
+    create_plan,
+    group,
+    subject,
+)
 from hyperpod_rehearsal.scenarios import SCENARIOS
 from hyperpod_shared.aws_errors import AwsClient
 from notifier.decision import KINDS, NODES_LOST, NODES_MISSING, PLAN_ENDS, STILL_FAULTY
 from notifier.handler import Notifier
-from tests.support.hyperpod_api import CONTINUOUS, NAME, TYPE, Subject, create_plan, group, subject
 from tests.support.notifier import LOOK, Cluster, refused
 
 _HOUR = 3600.0

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.kubernetes_api import Cluster, running_cluster
+from hyperpod_emulator.testing.kubernetes_api import Cluster, running_cluster
 
 
 @pytest.fixture(scope="module")

@@ -16,10 +16,10 @@ from hyperpod_emulator.aws.local_aws import (
 )
 from hyperpod_emulator.hyperpod import HyperPodApi, HyperPodService
 from hyperpod_emulator.node.node import VpcNetwork
+from hyperpod_emulator.testing.stacks import delete, deploy, resource
 from hyperpod_rehearsal.existing_resources import account_of, existing_resources, named_account
 from tests.conftest import Configure
 from tests.support.configs import CONFIGS
-from tests.support.local_aws import delete, deploy, resource
 
 IAM = "arn:aws:iam::111122223333"
 GROUP = {"name": "cpu", "instance_type": "ml.m5.2xlarge", "instance_count": 1}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.kubernetes_api import (
+from hyperpod_emulator.testing.kubernetes_api import (
     Cluster,
     config_map,
     daemon_set,

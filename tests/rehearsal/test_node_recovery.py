@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from hyperpod_emulator.hyperpod import Caller, HyperPodService
+from hyperpod_emulator.testing.hyperpod_api import create_request, group
+from hyperpod_emulator.testing.kubernetes_api import Cluster, running_cluster
 from hyperpod_rehearsal.environment import KubernetesNodes
-from tests.support.hyperpod_api import create_request, group
-from tests.support.kubernetes_api import Cluster, running_cluster
 
 HEALTH = "sagemaker.amazonaws.com/node-health-status"
 

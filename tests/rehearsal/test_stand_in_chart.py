@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.support.kubernetes_api import CHART, Cluster, running_cluster
+from hyperpod_emulator.testing.kubernetes_api import Cluster, running_cluster
+from tests.support.configs import STAND_IN_CHART
 
 RELEASE = "hyperpod-dependencies"
-INSTALL = (RELEASE, str(CHART), "-n", "kube-system")
+INSTALL = (RELEASE, str(STAND_IN_CHART), "-n", "kube-system")
 # What the official chart renders by default, by kind, namespace and name.
 OBJECTS = {
     "ClusterRole": {

@@ -22,6 +22,8 @@ EVERY_SLURM_FIELD = sorted(Path(__file__).parent.glob("every_slurm_*.yaml"))
 """Configurations with every key of a cluster that Slurm orchestrates."""
 EVERY_EXISTING_RESOURCE = Path(__file__).with_name("every_existing_resource.yaml")
 """A configuration with every key that names what exists, in place of what is made."""
+STAND_IN_CHART = REPOSITORY / "rehearsal" / "hyperpod_rehearsal" / "chart" / "hyperpod-helm-chart"
+"""A chart in place of the official one, which is not part of the repository."""
 EXISTING_CONTROL_PLANE = CONFIG_FOLDER / "examples" / "existing-eks.yaml"
 
 MINIMUM: Mapping[str, Any] = {

@@ -5,8 +5,8 @@ from pathlib import Path
 from types import ModuleType
 
 from hyperpod_emulator.kubernetes import KubernetesApi
+from hyperpod_emulator.testing.kubernetes_api import ADMIN
 from tests.support.configs import REPOSITORY
-from tests.support.kubernetes_api import ADMIN
 from tests.support.loaded import loaded
 
 CHART = REPOSITORY / "charts" / "node-health"

@@ -22,6 +22,7 @@ from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_emulator.aws.local_aws import AwsClients, LocalAws
 from hyperpod_emulator.hyperpod import HyperPodService
+from hyperpod_emulator.testing.stacks import Template, settled
 from hyperpod_shared.aws_errors import AWS_ERRORS
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_stacks.table import StackKind, stack_name
@@ -33,7 +34,6 @@ from provisioner.hyperpod.cluster import HyperPodCluster
 from provisioner.lifecycle_scripts import LifecycleScripts
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
-from tests.support.local_aws import Template, settled
 from tests.support.provisioner.cloudformation import STACK_ID, Framework, Time
 from tests.support.provisioner.fake_s3 import zipped
 from tests.support.template_parts import (

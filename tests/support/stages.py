@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from hyperpod_cdk import load_config
+from hyperpod_emulator.testing.answers import checked
 from hyperpod_rehearsal.cdk_cli import CdkCliProcess
 from hyperpod_rehearsal.environment import (
     ALLOWED_CALLS,
@@ -21,7 +22,6 @@ from hyperpod_rehearsal.stage import Stage
 from hyperpod_rehearsal.stand_in_chart import choose_chart
 from hyperpod_rehearsal.verification import left_behind
 from hyperpod_stacks.app import main
-from tests.support.answers import checked
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.needed_statements import unneeded
 

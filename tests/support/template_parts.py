@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tests.support.local_aws import Template
+from hyperpod_emulator.testing.stacks import Template
 
 CUSTOM = "Custom::"
 """With what the types of custom resources begin."""

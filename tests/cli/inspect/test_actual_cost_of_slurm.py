@@ -16,12 +16,12 @@ from hyperpod_cli.inspect.actual_cost.records import read_records
 from hyperpod_cli.inspect.actual_cost.slurm import month_of_records
 from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_emulator.testing.slurm_requests import compute, controller
 from hyperpod_shared.clusters import groups_of
 from tests.support.clusters import ARN
 from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.metrics_account import answering, refused
-from tests.support.slurm_cluster import compute, controller
 
 START, END = datetime(2026, 11, 1, tzinfo=UTC), datetime(2026, 12, 1, tzinfo=UTC)
 EXAMPLE = CONFIG_FOLDER / "examples" / "slurm-accounting.yaml"

@@ -8,7 +8,7 @@ import pytest
 from kubernetes.client import ApiClient
 
 from hyperpod_emulator.kubernetes import KubernetesApi
-from tests.support.kubernetes_api import client_of
+from hyperpod_emulator.testing.kubernetes_api import client_of
 from tests.support.played import stubbed
 
 

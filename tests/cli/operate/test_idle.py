@@ -18,9 +18,9 @@ from hyperpod_cli.operate.nodes.health import DeviceUse, device_use
 from hyperpod_cli.terminal.console import print_json
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.kubernetes import KubernetesApi
+from hyperpod_emulator.testing.kubernetes_api import pod
 from tests.support.clusters import described, node
 from tests.support.configs import configured
-from tests.support.kubernetes_api import pod
 
 ENDED = datetime(2026, 11, 2, 3, 4, 5, tzinfo=UTC)
 

@@ -20,7 +20,7 @@ from hyperpod_cli.operate.job_charts import (
 )
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.kubernetes import KubernetesApi
-from tests.support.kubernetes_api import config_map, pod
+from hyperpod_emulator.testing.kubernetes_api import config_map, pod
 from tests.support.patience import PATIENCE_SECONDS, eventually
 
 CLASSES = {"classes": [{"name": "training", "value": 1}]}

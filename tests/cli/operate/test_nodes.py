@@ -21,9 +21,9 @@ from hyperpod_cli.operate.nodes.named import named_nodes
 from hyperpod_cli.operate.nodes.waiting import Watched, wait
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.kubernetes import KubernetesApi
+from hyperpod_emulator.testing.kubernetes_api import pod
 from tests.support.clusters import LAUNCHED, described, node
 from tests.support.commands import run
-from tests.support.kubernetes_api import pod
 
 
 @pytest.mark.parametrize("action", [DELETE, REBOOT, REPLACE], ids=lambda action: action.name)

@@ -13,10 +13,10 @@ from hyperpod_cli.operate import clusters
 from hyperpod_cli.operate.nodes import health, quarantine
 from hyperpod_cli.terminal.errors import REFUSED
 from hyperpod_emulator.kubernetes import KubernetesApi, static_tokens
+from hyperpod_emulator.testing.kubernetes_api import PRINCIPALS, client_of
 from tests.support.clusters import described
 from tests.support.clusters import node as made_up
 from tests.support.commands import ran
-from tests.support.kubernetes_api import PRINCIPALS, client_of
 from tests.support.loaded import loaded
 from tests.support.node_health import CHART, controller
 

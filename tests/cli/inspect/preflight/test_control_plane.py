@@ -20,11 +20,8 @@ from hyperpod_cli.inspect.preflight.validators.orchestrator import orchestrator
 from hyperpod_cli.inspect.preflight.validators.slurm.failed_database import failed_database
 from hyperpod_emulator.hyperpod import HyperPodService
 from hyperpod_emulator.hyperpod.server import HyperPodApi
-from hyperpod_rehearsal.existing_resources import existing_resources
-from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION, with_methods
-from tests.support.configs import CONFIG_FOLDER, CONTROLLER, configure, configured
-from tests.support.hyperpod_api import FakeClock
-from tests.support.local_aws import (
+from hyperpod_emulator.testing.hyperpod_api import FakeClock
+from hyperpod_emulator.testing.stacks import (
     Template,
     database,
     eks_cluster,
@@ -33,6 +30,9 @@ from tests.support.local_aws import (
     role,
     settled,
 )
+from hyperpod_rehearsal.existing_resources import existing_resources
+from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION, with_methods
+from tests.support.configs import CONFIG_FOLDER, CONTROLLER, configure, configured
 
 
 @pytest.fixture(scope="module")

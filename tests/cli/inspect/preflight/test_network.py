@@ -17,6 +17,7 @@ from hyperpod_cli.inspect.preflight.existing_network import Vpc, WayOut, way_out
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_emulator.aws.local_aws import LocalAws
+from hyperpod_emulator.testing.stacks import resource, settled
 from hyperpod_rehearsal.existing_resources.networks import ExistingNetwork
 from tests.cli.inspect.preflight.cases.network import (
     EXISTING,
@@ -30,7 +31,6 @@ from tests.cli.inspect.preflight.cases.network import (
     route_elsewhere,
     without_self_rules,
 )
-from tests.support.local_aws import resource, settled
 from tests.support.partial_deployment import clients
 
 VALIDATED = ("vpc", "zones", "cidr-blocks", "subnets", "gateways", "security-group")

@@ -36,10 +36,10 @@ from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.hyperpod import Caller, HyperPodService, Timings
 from hyperpod_emulator.hyperpod.server import HyperPodApi
 from hyperpod_emulator.hyperpod.simulation.faults import Faults
+from hyperpod_emulator.testing.hyperpod_api import KnownSubnets, create_request, eks, group
 from hyperpod_rehearsal.existing_resources.training_plans import training_plan
 from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION, lines, with_methods
 from tests.support.configs import configure
-from tests.support.hyperpod_api import KnownSubnets, create_request, eks, group
 
 TYPE, PLANNED = "ml.g5.12xlarge", "ml.p5.48xlarge"
 CALLER = Caller(account=ACCOUNT, region=REGION)

@@ -15,10 +15,10 @@ from hyperpod_cli.inspect.preflight.validators.nodes_stack import nodes_stack
 from hyperpod_cli.inspect.preflight.validators.taken_names import taken_names
 from hyperpod_emulator.hyperpod import Caller
 from hyperpod_emulator.hyperpod.server import HyperPodApi
+from hyperpod_emulator.testing.hyperpod_api import create_request, eks, group
 from hyperpod_shared.owner import STACK_TAG
 from tests.cli.inspect.preflight.conftest import ACCOUNT, REGION
 from tests.support.configs import configure
-from tests.support.hyperpod_api import create_request, eks, group
 from tests.support.provisioner.fake_s3 import client_error
 
 BUCKET, ROLE = "sagemaker-taken", "Taken"

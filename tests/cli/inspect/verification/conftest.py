@@ -10,7 +10,7 @@ from kubernetes.client import ApiClient, Configuration
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.verification.check import LiveDeployment
 from hyperpod_emulator.kubernetes import KubernetesApi
-from tests.support.kubernetes_api import ADMIN
+from hyperpod_emulator.testing.kubernetes_api import ADMIN
 
 Deployed = Callable[..., LiveDeployment]
 OUTPUTS = {

@@ -12,9 +12,9 @@ from hyperpod_cli.inspect.verification.verify import SUBJECTS, verify
 from hyperpod_emulator.aws.eks.addon_objects import objects_of
 from hyperpod_emulator.kubernetes import KubernetesApi
 from hyperpod_emulator.kubernetes.controllers.workloads import UNREACHABLE
+from hyperpod_emulator.testing.kubernetes_api import AUDITOR, VIEWER, daemon_set, deployment
 from tests.cli.inspect.verification.conftest import Deployed, join
 from tests.support.configs import CONFIG_FOLDER, configure
-from tests.support.kubernetes_api import AUDITOR, VIEWER, daemon_set, deployment
 
 RELEASE = "hyperpod-dependencies"
 DOCUMENTED = {

@@ -25,9 +25,9 @@ from hyperpod_cli.inspect.verification.verify import (
 from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_emulator.hardware import node_capacity
 from hyperpod_emulator.kubernetes import KubernetesApi
+from hyperpod_emulator.testing.kubernetes_api import daemon_set
 from tests.cli.inspect.verification.conftest import Deployed, join
 from tests.support.configs import configure
-from tests.support.kubernetes_api import daemon_set
 
 PLUGINS = (
     "x-nvidia-device-plugin",

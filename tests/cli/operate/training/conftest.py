@@ -11,8 +11,9 @@ from hyperpod_cli.operate.job_options import Given
 from hyperpod_cli.operate.training.request import JobRequest, requested
 from hyperpod_cli.terminal.configuration import DEFAULT_CONFIG
 from hyperpod_emulator.kubernetes import KubernetesApi
+from hyperpod_emulator.testing.kubernetes_api import claim, pod
 from tests.conftest import Configure
-from tests.support.kubernetes_api import CHART, claim, pod
+from tests.support.configs import STAND_IN_CHART
 
 IMAGE = "111122223333.dkr.ecr.us-west-2.amazonaws.com/train:1"
 P4D = {"name": "a100", "instance_type": "ml.p4d.24xlarge", "instance_count": 2}
@@ -40,7 +41,7 @@ def asked(config: Config, *files: str, **options: Any) -> JobRequest:
 @pytest.fixture
 def ready(kubernetes: KubernetesApi) -> KubernetesApi:
     """A cluster that a job can run on."""
-    definition = CHART / "charts/training-operators/crds/pytorchjobs.yaml"
+    definition = STAND_IN_CHART / "charts/training-operators/crds/pytorchjobs.yaml"
     kubernetes.create(yaml.safe_load(definition.read_text("utf-8")))
     for number, group in enumerate([P4D, P4D, *[SLOW] * 4]):
         join(kubernetes, f"hyperpod-i-{number}", group)

@@ -15,9 +15,9 @@ from hyperpod_cli.operate.training.following import follow
 from hyperpod_cli.operate.training.request import JobRequest
 from hyperpod_cli.terminal.errors import FailedError, OpsError
 from hyperpod_emulator.kubernetes import KubernetesApi
+from hyperpod_emulator.testing.kubernetes_api import pod
 from tests.cli.operate.training.conftest import STOP, asked
 from tests.support.commands import run_only
-from tests.support.kubernetes_api import pod
 from tests.support.patience import PATIENCE_SECONDS, eventually
 
 

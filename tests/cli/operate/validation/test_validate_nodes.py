@@ -18,12 +18,12 @@ from hyperpod_cli.operate.validation.work import Runner
 from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, REFUSED
 from hyperpod_emulator.hardware import EFA, GPU
 from hyperpod_emulator.kubernetes import KubernetesApi, static_tokens
+from hyperpod_emulator.testing.kubernetes_api import PRINCIPALS, claim, client_of, daemon_set, pod
 from tests.support.chart_rendering import template
 from tests.support.clusters import described
 from tests.support.commands import Said, ran
-from tests.support.configs import REPOSITORY, configured
+from tests.support.configs import REPOSITORY, STAND_IN_CHART, configured
 from tests.support.fabric import Fabric, Player, names
-from tests.support.kubernetes_api import CHART, PRINCIPALS, claim, client_of, daemon_set, pod
 
 P4, P5 = "ml.p4d.24xlarge", "ml.p5.48xlarge"
 STORAGE = ["--check", "storage", "--claim", "nope"]
@@ -99,7 +99,7 @@ class Site:
     def install_mpi(self) -> None:
         (self.folder / "helm").mkdir()
         shown = ["--show-only", "templates/mpijobs_crd.yaml"]
-        text = template("x", CHART, *shown, values={}, home=self.folder / "helm")
+        text = template("x", STAND_IN_CHART, *shown, values={}, home=self.folder / "helm")
         self.kubernetes.create(yaml.safe_load(text))
 
     def claim(self) -> None:

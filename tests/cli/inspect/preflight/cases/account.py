@@ -9,12 +9,12 @@ from typing import Any
 
 from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_emulator.hyperpod import Faults
+from hyperpod_emulator.testing.stacks import another_eks_cluster
 from hyperpod_rehearsal.existing_resources.observability import IDENTITY_CENTER, grafana_workspace
 from hyperpod_stacks.packaged_chart import helm_chart
 from tests.support.assembly import merged, synthesized
 from tests.support.configs import MINIMUM, REPOSITORY
 from tests.support.failure import CONTROL_PLANE, Failure, creating
-from tests.support.local_aws import another_eks_cluster
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, StepFailedError
 
 _CDK = REPOSITORY / "node_modules" / ".bin" / "cdk"

@@ -7,12 +7,12 @@ from typing import Any
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT
 from hyperpod_emulator.hyperpod import Caller
+from hyperpod_emulator.testing.hyperpod_api import create_request
 from hyperpod_rehearsal.existing_resources.networks import ExistingNetwork
 from hyperpod_shared.governance import ADDON
 from tests.support.assembly import merged
 from tests.support.configs import INFERENCE, MINIMUM
 from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, everything
-from tests.support.hyperpod_api import create_request
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, example
 
 # The names of buckets are everybody's.

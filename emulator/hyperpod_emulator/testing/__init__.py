@@ -1,0 +1,1 @@
+"""Helpers for tests against the emulator: clients, stacks, requests, kubectl and helm."""

@@ -1,0 +1,42 @@
+"""The emulator stands alone: nothing in it imports what is simulated with it."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import hyperpod_emulator
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted([*ROOT.glob("hyperpod_emulator/**/*.py"), *ROOT.glob("tests/**/*.py")])
+PRODUCT = {
+    "app",
+    "hyperpod_cdk",
+    "hyperpod_cli",
+    "hyperpod_rehearsal",
+    "hyperpod_shared",
+    "hyperpod_stacks",
+    "notifier",
+    "provisioner",
+    "tests",
+    "tools",
+}
+
+
+def imported(source: Path) -> Iterator[str]:
+    """Yield the first part of the name of each module that a file imports."""
+    for node in ast.walk(ast.parse(source.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            yield node.module.partition(".")[0]
+        elif isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_imports_the_product(source: Path) -> None:
+    assert PRODUCT.isdisjoint(imported(source))
+
+
+def test_the_files_are_those_of_this_package() -> None:
+    assert Path(hyperpod_emulator.__file__) in SOURCES
