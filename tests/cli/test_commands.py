@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from hyperpod_cli.aws import cdk_cli
-from hyperpod_cli.deliver import can_deploy, deletion_check, images
+from hyperpod_cli.deliver import can_deploy, deletion_check, diff, images
 from hyperpod_cli.deliver.charts import command as charts
-from hyperpod_cli.deliver.deploy import announcement, deployment
+from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.deliver.destroy import deletion
 from hyperpod_cli.deliver.pipeline import connection
 from hyperpod_cli.terminal.errors import OpsError
@@ -23,7 +23,7 @@ STEPS = {
     "refuse_unreachable": images,
     "cdk": cdk_cli,
     "cdk_alone": cdk_cli,
-    "announce": announcement,
+    "show_changes": diff,
     "deploy": deployment,
     "destroy": deletion,
 }
@@ -40,8 +40,7 @@ ORDER = {
         "require_deployable",
         "package_if_needed",
         "cdk --ci synth --quiet",
-        "announce",
-        "cdk diff --app cdk.out/default",
+        "show_changes",
     ],
     ("destroy", "--yes"): [
         "require_bootstrapped",
@@ -99,7 +98,7 @@ def test_nothing_follows_a_synthesis_that_fails(
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
 
     assert run(name) == 3
-    assert not {name, "announce"} & {*steps}
+    assert not {name, "show_changes"} & {*steps}
 
 
 def test_nothing_is_destroyed_where_nobody_can_be_asked(

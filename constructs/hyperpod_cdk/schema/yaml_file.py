@@ -2,7 +2,7 @@
 
 import re
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,15 @@ from yaml.error import Mark, MarkedYAMLError
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from yaml.reader import Reader, ReaderError
 
-from hyperpod_cdk.schema.errors import ConfigError, Finding, KeyPath, Written, error, shown
+from hyperpod_cdk.schema.errors import (
+    ConfigError,
+    Finding,
+    KeyPath,
+    Written,
+    error,
+    key_path,
+    shown,
+)
 from hyperpod_cdk.schema.limits import is_token
 
 _NOT_YAML = "this cannot be read; check the quotes, the brackets and the indentation here and above"
@@ -144,19 +152,48 @@ class YamlFile:
 
         Terminals and editors follow `<file>:<line>`.
         """
-        number, node = 1, self.root
-        for step in finding.path:
-            child = _child(node, step)
-            if child is None:
-                node = None
-                break
-            mark, node = child
-            number = mark.line + 1
+        number, node = self._found(finding.path)
         value = finding.value
         if isinstance(node, ScalarNode) and isinstance(value, bool | int | float):
             value = Written(node.value)
         finding = replace(finding, value=value, is_default=node is None).within(self.document)
         return f"{self.path}:{number}: {finding}"
+
+    def place(self, path: KeyPath) -> str:
+        """Return `<file>:<line>: <key>`; an entry of a list may be given by its name."""
+        path = tuple(self._indexed(path))
+        named = Finding(path=path, value=None, message="").within(self.document).path
+        return f"{self.path}:{self._found(path)[0]}: {key_path(named)}"
+
+    def _indexed(self, path: KeyPath) -> Iterator[str | int]:
+        """Yield the steps of a path, with the position of an entry in the place of its name."""
+        value = self.document
+        for step in path:
+            if isinstance(value, list):
+                index = step if isinstance(step, int) else _index_of(step, value)
+                if index is None:
+                    return
+                yield index
+                value = value[index]
+            else:
+                yield step
+                value = value.get(step) if isinstance(value, dict) else None
+
+    def _found(self, path: KeyPath) -> tuple[int, Node | None]:
+        """Return the line of a key, or of the closest one around it, and what it has."""
+        number, node = 1, self.root
+        for step in path:
+            child = _child(node, step)
+            if child is None:
+                return number, None
+            mark, node = child
+            number = mark.line + 1
+        return number, node
+
+
+def _index_of(name: str, entries: Sequence[object]) -> int | None:
+    names = [each.get("name") if isinstance(each, dict) else None for each in entries]
+    return names.index(name) if name in names else None
 
 
 def _child(node: Node | None, step: str | int) -> tuple[Mark, Node] | None:

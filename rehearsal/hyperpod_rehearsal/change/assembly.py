@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.effects.effect import Template
 from hyperpod_cli.aws.assembly import stacks_in
-from hyperpod_cli.aws.cluster_template import Template
 from hyperpod_cli.inspect.archive.archive import Archive, ArchiveError
 from hyperpod_cli.inspect.archive.deployment import ArchivedStack
 from hyperpod_cli.inspect.archive.hiding import hidden

@@ -13,20 +13,20 @@ from typing import Any
 import boto3
 
 from hyperpod_cdk import load_config
+from hyperpod_cdk.effects.effect import properties_of
+from hyperpod_cdk.node_groups.effects import refused_changes
 from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Address, stacks_in
-from hyperpod_cli.aws.cluster_template import properties_of
 from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import Deployed
-from hyperpod_cli.deliver.deploy.announcement import refusals
-from hyperpod_cli.deliver.deploy.bill import month_change
-from hyperpod_cli.deliver.deploy.node_group_changes import refused_changes
 from hyperpod_cli.inspect.archive.archive import Archive
 from hyperpod_cli.inspect.archive.deployment import unsettled
 from hyperpod_cli.inspect.permissions.policies import policies_of
 from hyperpod_cli.operate.clusters import ClusterNode
+from hyperpod_cli.plan.bill import month_change
+from hyperpod_cli.plan.refusals import refused_stacks
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.aws.settings import FailingStep
 from hyperpod_rehearsal.cdk_cli import CdkCliProcess
@@ -137,7 +137,7 @@ class ChangeRehearsal:
             for each in self.archive.deployment.stacks
         }
         again = f"hyperpod-cdk deploy {self.config_path}"
-        yield from refusals(stacks, region=self.archive.manifest.region, again=again)
+        yield from refused_stacks(stacks, region=self.archive.manifest.region, again=again)
 
     def _deploy(self, prediction: Prediction) -> list[ResourceChange]:
         """Rehearse the deployment and note what it does; return its steps."""
@@ -163,14 +163,13 @@ class ChangeRehearsal:
             if attempt.changes:
                 changed = [Address(each.stack, each.logical_id) for each in attempt.changes]
                 prediction.minutes = minutes(stage.assembly, changed)
-            prediction.cost = "\n".join(
-                month_change(
-                    [self.archive.templates.get(name, {}) for name in stage.stacks],
-                    [stack.template for stack in stacks_in(stage.assembly)],
-                    region=self.archive.manifest.region,
-                    day=date.today(),
-                )
+            month = month_change(
+                [self.archive.templates.get(name, {}) for name in stage.stacks],
+                [stack.template for stack in stacks_in(stage.assembly)],
+                region=self.archive.manifest.region,
+                day=date.today(),
             )
+            prediction.cost = "" if month is None else str(month)
             return steps(attempt.changes, events=attempt.events)
 
     def _set_counts(self, stage: Stage) -> list[str]:
@@ -188,7 +187,8 @@ class ChangeRehearsal:
                 for each in refused_changes(
                     self.archive.templates.get(stack.name, {}),
                     stack.template,
-                    config=stage.config,
+                    groups=stage.config.node_groups,
+                    eks_cluster=stage.config.eks_cluster_name,
                     sizes=sizes,
                 )
             )

@@ -10,9 +10,9 @@ import pytest
 from hyperpod_cdk import load_config
 from hyperpod_cdk.cost.charges import HOURS_A_MONTH, is_estimated
 from hyperpod_cdk.cost.cost import cost
-from hyperpod_cli.deliver.deploy import bill
 from hyperpod_cli.inspect import cost as command
 from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES
+from hyperpod_cli.plan import bill
 from hyperpod_cli.terminal.console import rounded
 from tests.conftest import Assemble
 from tests.support.assembly import Assembly
@@ -56,7 +56,7 @@ def test_a_month_of_templates_costs_what_the_configuration_does(
     templates = [*assemble(config).templates().values()]
     found = cost(config, region=region, day=DAY)
 
-    (line,) = bill.month_change([], templates, region=region, day=DAY)
+    line = str(bill.month_change([], templates, region=region, day=DAY))
 
     amounts, _, missing = line.rpartition("USD: ")[2].partition("; ")
     total = found.usd_a_month + found.usd_an_hour * HOURS_A_MONTH

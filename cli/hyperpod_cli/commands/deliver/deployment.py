@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from hyperpod_cli.commands import command
-from hyperpod_cli.deliver.deploy import ANNOUNCES
+from hyperpod_cli.plan import READS
 from hyperpod_cli.terminal.options import ConfigFile, Express, Templates, Yes
 
 
@@ -31,7 +31,7 @@ def deletion_check(
 
 @command(
     calls=[
-        *ANNOUNCES,
+        *READS,
         "cloudformation:DescribeStackEvents",
         "cloudformation:DescribeStackResources",
         "cloudformation:UpdateTerminationProtection",
@@ -133,20 +133,25 @@ def destroy(
 
 
 @command(
-    calls=[*ANNOUNCES, "ssm:GetParameter", "sts:GetCallerIdentity"],
+    calls=[*READS, "ssm:GetParameter", "sts:GetCallerIdentity"],
     in_kubernetes="list pods",
 )
-def diff(*, config: ConfigFile) -> int:
+def diff(
+    *,
+    config: ConfigFile,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the plan as JSON: effects, cost, consent.")
+    ] = False,
+) -> None:
     """Show what a deployment would change: in words, as `deploy` does, then each property."""
-    from hyperpod_cli.aws.cdk_cli import cdk, synth, templates_folder
+    from hyperpod_cli.aws.cdk_cli import synth, templates_folder
     from hyperpod_cli.deliver.can_deploy import require_deployable
     from hyperpod_cli.deliver.charts.command import package_if_needed
-    from hyperpod_cli.deliver.deploy.announcement import announce
+    from hyperpod_cli.deliver.diff import show_changes
     from hyperpod_cli.terminal.options import command_line
 
     require_deployable(config)
     package_if_needed(config)
     synth(config)
     folder = templates_folder(config)
-    announce(config, templates=folder, again=command_line("diff", config))
-    return cdk("diff", "--app", str(folder), config=config, warns=False)
+    show_changes(config, templates=folder, again=command_line("diff", config), as_json=as_json)

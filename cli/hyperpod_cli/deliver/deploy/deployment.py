@@ -18,7 +18,6 @@ from hyperpod_cli.aws.stacks import (
     documented_outputs,
     output_lines,
 )
-from hyperpod_cli.deliver.deploy.announcement import announcement
 from hyperpod_cli.deliver.deploy.verification import not_verified, verified
 from hyperpod_cli.deliver.shell_findings import shell_findings
 from hyperpod_cli.inspect.cost import cost_here, summary
@@ -26,6 +25,7 @@ from hyperpod_cli.inspect.report.page import Attempt, Content, write
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import check_once, problems
 from hyperpod_cli.inspect.verification.verify import summary as summary_of
+from hyperpod_cli.plan.plan import make_plan
 from hyperpod_cli.stack_progress.terminal import (
     StackRunResult,
     agreed,
@@ -56,22 +56,23 @@ def deploy(path: Path, *, templates: Path, only: str, express: bool, yes: bool) 
     stacks = chosen(stacks_in(templates), only.split())
     again = _command(path, only=only, express=express)
     client, region = session.polling_client("cloudformation"), session.region
-    announced = announcement(stacks, config=config, path=path, session=session, again=again)
-    held = announced.held
-    stacks = [stack for stack in stacks if stack.name not in held]
+    plan = make_plan(stacks, config=config, path=path, session=session, again=again)
+    held, stacks = plan.held, [*plan.stacks]
+    if plan.unknown:
+        print(plan.unknown, file=sys.stderr)
     warnings = (f"WARNING {finding}" for finding in shell_findings(config))
-    print("\n".join([*announced.lines, *warnings, summary(cost_here(config))]))
-    if announced.changes and not yes:
+    print("\n".join([*plan.lines(), *warnings, summary(cost_here(config))]))
+    if plan.changes and not yes:
         require_terminal(yes=yes)
         if not agreed("Deploy?"):
             print("Nothing was deployed.")
             return DECLINED
     out = console(soft_wrap=True)
-    for line in lift_protection(client, announced.former, region=region, again=again):
+    for line in lift_protection(client, plan.former, region=region, again=again):
         out.print(line)
     outcome = run(
         _cdk(stacks, templates=templates, express=express),
-        stacks=followed(stacks, unchanged=announced.unchanged),
+        stacks=followed(stacks, unchanged=plan.unchanged),
         client=client,
         region=region,
         again=again,

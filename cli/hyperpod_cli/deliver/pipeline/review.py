@@ -21,12 +21,12 @@ from hyperpod_cli.aws.cdk_cli import tools_environment
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError
 from hyperpod_cli.aws.stacks import deployed as deployed_stack
 from hyperpod_cli.deliver.can_deploy import refuse_problems
-from hyperpod_cli.deliver.deploy.changes_of_nodes import refuse_changes_of_nodes
 from hyperpod_cli.deliver.pipeline.rehearsed_change import (
     NOTHING_DEPLOYED,
     RehearsedChange,
     rehearse_change,
 )
+from hyperpod_cli.plan.refusals import refuse_changes_of_nodes
 from hyperpod_cli.stack_progress.fixed_values import changes
 from hyperpod_cli.terminal.errors import FAILED, LinesError, OpsError
 from hyperpod_shared.aws_errors import code

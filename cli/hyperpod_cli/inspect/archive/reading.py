@@ -13,7 +13,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from kubernetes.client import ApiClient
 
 from hyperpod_cdk import Config
-from hyperpod_cli.aws.cluster_template import CLUSTER_TYPES, properties_of
+from hyperpod_cdk.effects.effect import properties_of
+from hyperpod_cdk.hyperpod.cluster_template import CLUSTER_TYPES
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api, one_line_errors
 from hyperpod_cli.aws.session import AwsSession, answer_of, listed
 from hyperpod_cli.aws.stacks import deployed, described_stack, outputs_in, resources_of

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.hyperpod.cluster_template import cluster_of
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
-from hyperpod_cli.aws.cluster_template import cluster_of
 from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.aws.stack_events import StackReader
 from hyperpod_cli.aws.stacks import described_stack, template_of

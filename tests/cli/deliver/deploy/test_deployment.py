@@ -13,9 +13,10 @@ from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import Deployed
-from hyperpod_cli.deliver.deploy import announcement, changes_of_nodes, deployment
+from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import not_looked_at
+from hyperpod_cli.plan import plan, refusals
 from hyperpod_cli.stack_progress.terminal import StackRunResult
 from tests.conftest import Assemble
 from tests.support.commands import ran
@@ -143,7 +144,7 @@ def test_it_refuses_at_the_line_of_the_key(monkeypatch: pytest.MonkeyPatch, tmp_
         "stacks_in": [stack],
     }.items():
         monkeypatch.setattr(deployment, name, lambda *_, value=value, **__: value)
-    monkeypatch.setattr(announcement, "deployed", lambda *_: found)
+    monkeypatch.setattr(plan, "deployed", lambda *_: found)
     code, _, said = ran("deploy", "--templates", tmp_path, "--config", config)
     assert code == 2
     assert said.startswith(f"{config}:3: network.cidr: '10.2.0.0/16' cannot")
@@ -176,8 +177,8 @@ def test_it_refuses_another_type_at_the_line_of_the_group(
     )
     found = Deployed(status="UPDATE_ROLLBACK_COMPLETE", template=former)
     monkeypatch.setattr(deployment, "stacks_in", lambda _: [Stack(name=NAME, template=wanted)])
-    monkeypatch.setattr(announcement, "deployed", lambda *_: found)
-    monkeypatch.setattr(changes_of_nodes, "_found", lambda *_, **__: None)
+    monkeypatch.setattr(plan, "deployed", lambda *_: found)
+    monkeypatch.setattr(refusals, "_found", lambda *_, **__: None)
 
     code, _, said = ran("deploy", "--templates", tmp_path, "--config", config)
 
@@ -227,18 +228,18 @@ def test_the_size_of_a_group_in_a_capacity_block_is_what_eks_says(
     nodes: int,
 ) -> None:
     path, former, wanted = monitored
-    monkeypatch.setattr(changes_of_nodes, "_found", lambda *_, **__: None)
+    monkeypatch.setattr(refusals, "_found", lambda *_, **__: None)
     name, there = "ml-node-groups", {"nodegroup": {"scalingConfig": {"desiredSize": answer}}}
     refusal = client_error(answer, "DescribeNodegroup", "") if isinstance(answer, str) else None
     aws = Played(describe_nodegroup=refusal or there)
     found = Deployed(status="CREATE_COMPLETE", template=former)
-    monkeypatch.setattr(announcement, "deployed", lambda *_: found)
+    monkeypatch.setattr(plan, "deployed", lambda *_: found)
     # All but the refusals.
-    monkeypatch.setattr(announcement, "held_back", lambda *_, **__: {name: "stays"})
-    monkeypatch.setattr(announcement, "differences", lambda *_, **__: [])
+    monkeypatch.setattr(plan, "held_back", lambda *_, **__: {name: "stays"})
+    monkeypatch.setattr(plan, "differences", lambda *_, **__: [])
 
     with pytest.raises(ConfigError) if nodes else nullcontext() as refused:
-        announcement.announcement(
+        plan.make_plan(
             [Stack(name=name, template=wanted)],
             config=load_config(path),
             path=path,

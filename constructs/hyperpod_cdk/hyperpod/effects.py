@@ -1,4 +1,4 @@
-"""What a deployment does to the HyperPod cluster and to Kubernetes, from two templates: pure.
+"""What a change does to the nodes of instance groups, and what AWS refuses to change.
 
 The requests in the templates are compared with each other, and with what the cluster has where that
 is known: a deployment changes what changed in the configuration, and leaves other numbers alone.
@@ -6,21 +6,16 @@ is known: a deployment changes what changed in the configuration, and leaves oth
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
-from hyperpod_cdk import Config
+from hyperpod_cdk.effects.effect import Effect, StackState, Template
+from hyperpod_cdk.effects.nodes import of_count, of_removal
+from hyperpod_cdk.hyperpod.cluster_template import CLUSTER_TYPES, ClusterResource, cluster_of
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig, RestrictedInstanceGroupConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error
 from hyperpod_cdk.schema.section import Api
-from hyperpod_cli.aws.cluster_template import (
-    CLUSTER_TYPES,
-    ClusterResource,
-    Template,
-    cluster_of,
-    properties_of,
-)
 from hyperpod_shared.cluster_changes import (
     KEYS,
     TAGS,
@@ -40,11 +35,9 @@ from hyperpod_shared.clusters import (
     types_of,
 )
 
-_EKS = "AWS::EKS::Cluster"
-# What CloudFormation does without a DeletionPolicy to the types that are kept here.
-_DELETE = "Delete"
 _NOT_KNOWN = "what changes in the HyperPod cluster is not known: its deployed template is odd"
 _OTHER_IMAGE = ("ImageId", "ImageReleaseVersion")
+_CLUSTER: KeyPath = ("cluster",)
 # Attributes of the sections, by the member of the request that they become.
 _WORDS = {
     mark.member: name
@@ -55,64 +48,33 @@ _WORDS = {
 } | {"InstanceStorageConfigs": "volumes and mounts", TAGS: "tags"}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Consequence:
-    """Something that a deployment does, and how many nodes of which group it terminates."""
-
-    text: str
-    group: str = ""
-    ends: int = 0
+def effects(former: StackState, wanted: StackState) -> Iterator[Effect]:
+    """Yield what a change does to the HyperPod cluster and its nodes."""
+    resources = frozenset(wanted.of_type(*CLUSTER_TYPES))
+    for effect in _effects(former, wanted):
+        yield replace(effect, resources=resources)
 
 
-def consequences(
-    former: Template, wanted: Template, *, found: Described | None
-) -> Iterator[Consequence]:
-    """Yield what a deployment does to the HyperPod cluster, to Kubernetes and to what is kept.
-
-    The former template is empty without a stack. `found` is DescribeCluster's answer: empty for no
-    cluster, None if that is not known.
-    """
-    before, after = _version(former), _version(wanted)
-    if before and after and before != after:
-        yield Consequence(
-            text=f"Kubernetes {before} -> {after}, which neither a rollback nor another deployment "
-            "takes back (docs/kubernetes-upgrade.md)"
-        )
-    yield from _of_kept(former, wanted)
-    asked, had = cluster_of(wanted), cluster_of(former)
+def _effects(former: StackState, wanted: StackState) -> Iterator[Effect]:
+    asked, had = cluster_of(wanted.template), cluster_of(former.template)
     if asked is None or asked == had:
         return
-    if had is None and _has_cluster(former):
-        yield Consequence(text=_NOT_KNOWN)
+    if had is None and former.of_type(*CLUSTER_TYPES):
+        yield Effect(rule="cluster.unknown", text=_NOT_KNOWN, place=_CLUSTER)
         return
     was = {} if had is None else had.request
-    there = was if found is None else found
+    there = was if former.cluster is None else former.cluster
     if was and not there:
-        yield Consequence(text="the HyperPod cluster is gone, and is made again")
+        text = "the HyperPod cluster is gone, and is made again"
+        yield Effect(rule="cluster.made-again", text=text, place=_CLUSTER)
     yield from _of_groups(asked, was if there else {}, there)
     if there:
-        yield from _changed_values("", was, asked.request, without=(*GROUP_LISTS, "ClusterName"))
+        yield from _changed_values(
+            was, asked.request, place=_CLUSTER, without=(*GROUP_LISTS, "ClusterName")
+        )
         if had is not None and asked.software != had.software:
-            yield Consequence(text="every group without an AMI of its own gets HyperPod's latest")
-
-
-def _of_kept(former: Template, wanted: Template) -> Iterator[Consequence]:
-    """Yield what was to stay when its stack is deleted, and is deleted with it from now on."""
-    still = _kept(wanted)
-    for name, kind in _kept(former).items():
-        if name in wanted.get("Resources", ()) and name not in still:
-            text = f"{name} ({kind}) is deleted with its stack from then on; it was kept"
-            yield Consequence(text=text)
-
-
-def _kept(template: Template) -> dict[str, object]:
-    """Return the types of the resources that outlive their stack, by logical ID."""
-    resources = template.get("Resources")
-    return {
-        name: each.get("Type")
-        for name, each in (resources.items() if isinstance(resources, Mapping) else ())
-        if isinstance(each, Mapping) and each.get("DeletionPolicy", _DELETE) != _DELETE
-    }
+            text = "every group without an AMI of its own gets HyperPod's latest"
+            yield Effect(rule="cluster.software", text=text, place=_CLUSTER, loses=True)
 
 
 def refused(former: Template, wanted: Template, *, found: Described | None) -> Iterator[Refusal]:
@@ -132,14 +94,16 @@ def refused(former: Template, wanted: Template, *, found: Described | None) -> I
     )
 
 
-def finding(refusal: Refusal, *, former: Template, wanted: Template, config: Config) -> Finding:
+def finding(
+    refusal: Refusal, *, former: Template, wanted: Template, cluster: ClusterConfig
+) -> Finding:
     """Return a refusal as the file's reader meets it: the key, its value, the former one."""
     path: KeyPath = ("cluster",)
     had, asked = cluster_of(former), cluster_of(wanted)
     before: ClusterInput = {} if had is None else had.request
     after: ClusterInput = {} if asked is None else asked.request
     if refusal.group is not None:
-        groups = config.cluster.groups_with_paths()
+        groups = cluster.groups_with_paths()
         path = next(place for place, group in groups if group.name == refusal.group)
         before, after = (groups_of(each).get(refusal.group, {}) for each in (before, after))
     key = KEYS.get(refusal.what)
@@ -153,55 +117,43 @@ def finding(refusal: Refusal, *, former: Template, wanted: Template, config: Con
     )
 
 
-def _of_groups(
-    asked: ClusterResource, was: ClusterInput, there: Described
-) -> Iterator[Consequence]:
+def _of_groups(asked: ClusterResource, was: ClusterInput, there: Described) -> Iterator[Effect]:
     wanted, former, present = groups_of(asked.request), groups_of(was), present_groups(there)
     for name, group in wanted.items():
-        count = int(group[COUNT])
+        count, what, place = int(group[COUNT]), f"group {name}", _place(name, asked.request)
         if name not in present:
             kind = "is made again" if name in former else "new"
-            yield Consequence(
-                text=f"group {name}: {kind}, {count} x {' or '.join(types_of(group))}"
-            )
+            text = f"{what}: {kind}, {count} x {' or '.join(types_of(group))}"
+            yield Effect(rule="group.new", text=text, place=place, group=name)
             continue
         before = former.get(name)
         now = _count(present[name])
         if before is None or asked.is_native or int(before[COUNT]) != count:
-            yield from of_count(f"group {name}", name, now, count)
-        yield from _changed_values(f"group {name}: ", before or {}, group, without=(COUNT,))
+            yield from of_count(what, name, now, count, place=(*place, "instance_count"))
+        for effect in _changed_values(before or {}, group, place=place, without=(COUNT,)):
+            ends = now if effect.rule == "group.image" else 0
+            yield replace(effect, text=f"{what}: {effect.text}", group=name, ends=ends)
     for name in former.keys() & present.keys() - wanted.keys():
-        ends = _count(present[name])
-        yield of_removal(f"group {name}", name, ends)
+        place = _place(name, was)[:-1]
+        yield of_removal(f"group {name}", name, _count(present[name]), place=place)
 
 
-def of_removal(what: str, group: str, ends: int) -> Consequence:
-    """Return what becomes of a group that is removed."""
-    return Consequence(text=f"{what}: removed{_ending(ends)}", group=group, ends=ends)
-
-
-def of_count(what: str, group: str, now: int, wanted: int) -> Iterator[Consequence]:
-    """Yield what another number of nodes does, if it is another."""
-    text = f"{what}: {now} -> {wanted} nodes"
-    if wanted < now:
-        ends = now - wanted
-        yield Consequence(text=text + _ending(ends), group=group, ends=ends)
-    elif wanted > now:
-        yield Consequence(text=text)
-
-
-def _ending(ends: int) -> str:
-    if not ends:
-        return ""
-    if ends == 1:
-        return ", 1 node is terminated, with all its volumes"
-    return f", {ends} nodes are terminated, with all their volumes"
+def _place(group: str, request: ClusterInput) -> KeyPath:
+    """Return the key of a group in the configuration."""
+    restricted = GROUP_LISTS[1]
+    is_restricted = group in groups_of({restricted: request.get(restricted) or []})
+    key = "restricted_instance_groups" if is_restricted else "instance_groups"
+    return (*_CLUSTER, key, group)
 
 
 def _changed_values(
-    begin: str, former: Mapping[str, Any], wanted: Mapping[str, Any], *, without: Iterable[str]
-) -> Iterator[Consequence]:
-    """Yield a line for each value that changes, by its key in the configuration."""
+    former: Mapping[str, Any],
+    wanted: Mapping[str, Any],
+    *,
+    place: KeyPath,
+    without: Iterable[str],
+) -> Iterator[Effect]:
+    """Yield an effect for each value that changes, by its key in the configuration."""
     before, after = (dict(_fields(each)) for each in (former, wanted))
     for member in sorted({*before, *after} - {*without}):
         old, new = before.get(member), after.get(member)
@@ -212,8 +164,12 @@ def _changed_values(
             not isinstance(each, Mapping | Sequence) or isinstance(each, str) for each in (old, new)
         )
         text = f"{word} {_shown(old)} -> {_shown(new)}" if is_plain else f"{word} changed"
-        image = "; its nodes are replaced" if member in _OTHER_IMAGE else ""
-        yield Consequence(text=f"{begin}{text}{image}")
+        is_image = member in _OTHER_IMAGE
+        yield Effect(
+            rule="group.image" if is_image else "cluster.changed",
+            text=f"{text}; its nodes are replaced" if is_image else text,
+            place=(*place, word) if member in _WORDS and " " not in word else place,
+        )
 
 
 def _fields(request: Mapping[str, Any]) -> Iterator[tuple[str, object]]:
@@ -234,12 +190,3 @@ def _shown(value: object) -> str:
 
 def _count(group: Group) -> int:
     return int(group.get("TargetCount", group.get(COUNT, 0)))
-
-
-def _version(template: Template) -> str:
-    found = (item.get("Version") for kind, item in properties_of(template) if kind == _EKS)
-    return str(next(found, None) or "")
-
-
-def _has_cluster(template: Template) -> bool:
-    return any(kind in CLUSTER_TYPES for kind, _ in properties_of(template))

@@ -1,4 +1,4 @@
-"""What a deployment does to the nodes of EKS node groups, and what EKS refuses: pure.
+"""What a change does to the nodes of EKS node groups, and what EKS refuses: pure.
 
 EKS replaces the nodes of a group for another launch template, AMI or version of Kubernetes, and
 CloudFormation takes such a change alone: https://github.com/aws/containers-roadmap/issues/1258. A
@@ -9,13 +9,14 @@ https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
-from hyperpod_cdk import Config
+from hyperpod_cdk.effects.effect import Effect, Properties, StackState, Template, properties_of
+from hyperpod_cdk.effects.nodes import of_count, of_removal
+from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cli.aws.cluster_template import Template, properties_of
-from hyperpod_cli.deliver.deploy.consequences import Consequence, of_count, of_removal
 
 _GROUP, _CAPACITY_BLOCK = "AWS::EKS::Nodegroup", "CAPACITY_BLOCK"
 _IN_PLACE = ("Labels", "Taints", "Tags", "ScalingConfig", "UpdateConfig", "NodeRepairConfig")
@@ -35,8 +36,6 @@ _KEYS = {
     "VolumeSize": "volume_size_gib",
 }
 
-Values = Mapping[str, Any]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Change:
@@ -45,7 +44,7 @@ class _Change:
     name: str
     replacing: Sequence[str]
     in_place: Sequence[str]
-    former: Values
+    former: Properties
 
     @property
     def needs_no_nodes(self) -> bool:
@@ -53,60 +52,105 @@ class _Change:
         return bool(self.replacing) and self.former.get("CapacityType") == _CAPACITY_BLOCK
 
 
-def consequences(former: Template, wanted: Template) -> Iterator[Consequence]:
-    """Yield what a deployment does to the nodes of EKS node groups."""
-    before, after = _groups(former), _groups(wanted)
+def effects(former: StackState, wanted: StackState) -> Iterator[Effect]:
+    """Yield what a change does to the nodes of EKS node groups."""
+    for effect in _effects(former, wanted):
+        named = {
+            logical_id
+            for state in (former, wanted)
+            for logical_id, group in state.of_type(_GROUP).items()
+            if group.get("NodegroupName") == effect.group
+        }
+        yield replace(effect, resources=frozenset(named))
+
+
+def _effects(former: StackState, wanted: StackState) -> Iterator[Effect]:
+    templates = former.template, wanted.template
+    before, after = map(_groups, templates)
+    make = partial(Effect, is_managed=True)
     for name, group in after.items():
-        what = f"node group {name}"
+        what, place = f"node group {name}", ("node_groups", name)
         if name in before:
-            yield from _of_sizes(what, name, before[name], group, templates=(former, wanted))
+            yield from _of_sizes(what, name, before[name], group, templates=templates)
         else:
             # In a Capacity Block, the launch template has the type.
-            types = " or ".join(
-                group.get("InstanceTypes") or [_replacing(group, wanted).get("InstanceType", "")]
-            )
-            yield Consequence(text=f"{what}: new, {size_of(group, wanted)} x {types}")
-    found = [each for each in _changes(former, wanted) if each.replacing]
-    replaced = [each for each in found if not each.needs_no_nodes]
+            own = group.get("InstanceTypes")
+            types = own or [_replacing(group, wanted.template).get("InstanceType", "")]
+            text = f"{what}: new, {size_of(group, wanted.template)} x {' or '.join(types)}"
+            yield make(rule="group.new", text=text, place=place, group=name)
+    changed = [each for each in _changes(*templates) if each.replacing]
+    replaced = [each for each in changed if not each.needs_no_nodes]
     for each in replaced:
         keys = ", ".join(map(_key, each.replacing))
         text = f"node group {each.name}: its nodes are replaced, for {keys}"
-        yield Consequence(text=text)
+        place = ("node_groups", each.name)
+        ends = _most(after[each.name], wanted.template)
+        yield make(rule="group.nodes-replaced", text=text, place=place, group=each.name, ends=ends)
     if len(replaced) > 1:
-        yield Consequence(text="if one of these node groups fails, the others are rolled back")
+        text = "if one of these node groups fails, the others are rolled back"
+        yield make(rule="groups.one-update", text=text, place=("node_groups",))
     for name, group in before.items():
-        what = f"node group {name}"
-        if name in after:
-            continue
-        if _is_autoscaled(group):
-            most = group["ScalingConfig"]["MaxSize"]
-            text = f"{what}: removed, and all its nodes are terminated, with all their volumes"
-            yield Consequence(text=text, group=name, ends=most)
-        else:
-            yield of_removal(what, name, size_of(group, former))
+        if name not in after:
+            yield _of_removed(name, group, former.template)
+
+
+def _of_removed(name: str, group: Properties, former: Template) -> Effect:
+    what, place = f"node group {name}", ("node_groups",)
+    if not _is_autoscaled(group):
+        return of_removal(what, name, size_of(group, former), place=place, is_managed=True)
+    return Effect(
+        rule="group.removed",
+        text=f"{what}: removed, and all its nodes are terminated, with all their volumes",
+        place=place,
+        group=name,
+        ends=_most(group, former),
+        is_managed=True,
+    )
 
 
 def _of_sizes(
-    what: str, name: str, had: Values, has: Values, *, templates: tuple[Template, Template]
-) -> Iterator[Consequence]:
+    what: str,
+    name: str,
+    had: Properties,
+    has: Properties,
+    *,
+    templates: tuple[Template, Template],
+) -> Iterator[Effect]:
     """Yield what other sizes do; those that the Cluster Autoscaler has given are not known here."""
     before, after = had["ScalingConfig"], has["ScalingConfig"]
-    wanted = size_of(has, templates[1])
+    wanted, place = size_of(has, templates[1]), ("node_groups", name)
+    make = partial(Effect, group=name, is_managed=True)
     if not _is_autoscaled(had) and not _is_autoscaled(has):
-        yield from of_count(what, name, size_of(had, templates[0]), wanted)
+        now, size = size_of(had, templates[0]), (*place, "desired_size")
+        yield from of_count(what, name, now, wanted, place=size, is_managed=True)
     elif not _is_autoscaled(has):
-        yield Consequence(text=f"{what}: the Cluster Autoscaler's size -> {wanted} nodes")
+        text = f"{what}: the Cluster Autoscaler's size -> {wanted} nodes"
+        size = (*place, "desired_size")
+        yield make(rule="group.not-autoscaled", text=text, place=size, loses=True)
     elif after["MaxSize"] < before["MaxSize"]:
         text = f"{what}: at most {before['MaxSize']} -> {after['MaxSize']} nodes; others terminate"
-        yield Consequence(text=text)
+        # How many there are, and so how many end, only EKS knows.
+        yield make(rule="group.max-size", text=text, place=(*place, "max_size"), loses=True)
 
 
-def _is_autoscaled(group: Values) -> bool:
+def _most(group: Properties, template: Template) -> int:
+    """Return how many nodes a group has at the most."""
+    if _is_autoscaled(group):
+        return int(group["ScalingConfig"]["MaxSize"])
+    return size_of(group, template)
+
+
+def _is_autoscaled(group: Properties) -> bool:
     return isinstance(group["ScalingConfig"]["DesiredSize"], Mapping)
 
 
 def refused_changes(
-    former: Template, wanted: Template, *, config: Config, sizes: Mapping[str, int]
+    former: Template,
+    wanted: Template,
+    *,
+    groups: Sequence[ManagedNodeGroupConfig],
+    eks_cluster: str,
+    sizes: Mapping[str, int],
 ) -> Iterator[Finding]:
     """Yield what EKS refuses to change in one deployment, or while a group has nodes.
 
@@ -129,7 +173,7 @@ def refused_changes(
                 in_place[0],
                 f"changes together with {alone}, which replaces the nodes and which EKS takes "
                 f"alone; deploy {first} first, with the former {then}, and then {then}",
-                config=config,
+                groups=groups,
             )
         # One that is looked up, where the Cluster Autoscaler decides, only EKS knows.
         elif each.needs_no_nodes and isinstance(size, int) and size:
@@ -139,7 +183,7 @@ def refused_changes(
                 if isinstance(stated, int) and stated
                 # CloudFormation changes no size that the former template has, or that it looks up.
                 else f"run: aws eks update-nodegroup-config --cluster-name "
-                f"{config.eks_cluster_name} --nodegroup-name {each.name} --scaling-config "
+                f"{eks_cluster} --nodegroup-name {each.name} --scaling-config "
                 "minSize=0,desiredSize=0; then deploy again"
             )
             yield _finding(
@@ -147,13 +191,14 @@ def refused_changes(
                 replacing[0],
                 f"changes while the group has nodes ({size}), which EKS refuses in a Capacity "
                 f"Block; {first}",
-                config=config,
+                groups=groups,
             )
 
 
-def _finding(name: str, key: str, message: str, *, config: Config) -> Finding:
-    [index] = [i for i, each in enumerate(config.node_groups) if each.name == name]
-    group = config.node_groups[index]
+def _finding(
+    name: str, key: str, message: str, *, groups: Sequence[ManagedNodeGroupConfig]
+) -> Finding:
+    [(index, group)] = [(i, each) for i, each in enumerate(groups) if each.name == name]
     if key in type(group).model_fields:
         return error(("node_groups", index, key), getattr(group, key), message)
     return error(("node_groups", index, "name"), name, f"{key} {message}")
@@ -177,11 +222,11 @@ def _changes(former: Template, wanted: Template) -> Iterator[_Change]:
             )
 
 
-def _differing(had: Values, has: Values) -> list[str]:
+def _differing(had: Properties, has: Properties) -> list[str]:
     return [name for name in {**had, **has} if had.get(name) != has.get(name)]
 
 
-def _groups(template: Template) -> dict[str, Values]:
+def _groups(template: Template) -> dict[str, Properties]:
     return {
         str(each.get("NodegroupName")): each
         for kind, each in properties_of(template)
@@ -189,7 +234,7 @@ def _groups(template: Template) -> dict[str, Values]:
     }
 
 
-def _replacing(group: Values, template: Template) -> Values:
+def _replacing(group: Properties, template: Template) -> Properties:
     """Return the data of the launch template, the AMI's release, and Kubernetes' version."""
     version = group.get("LaunchTemplate", {}).get("Version")
     data = {**_referred(version, template).get("LaunchTemplateData", {})}
@@ -204,7 +249,7 @@ def _replacing(group: Values, template: Template) -> Values:
     }
 
 
-def _in_place(group: Values, template: Template) -> Values:
+def _in_place(group: Properties, template: Template) -> Properties:
     values: dict[str, Any] = {}
     for name in _IN_PLACE:
         value = group.get(name)
@@ -212,14 +257,14 @@ def _in_place(group: Values, template: Template) -> Values:
     return {**values, "DesiredSize": size_of(group, template)}
 
 
-def size_of(group: Values, template: Template) -> int:
+def size_of(group: Properties, template: Template) -> int:
     """Return the wanted size of a group; one that is looked up is what it was to be at first."""
     size = group.get("ScalingConfig", {}).get("DesiredSize", 0)
     looked_up = _referred(size, template)
     return int(json.loads(looked_up["Scaling"])["DesiredSize"] if looked_up else size)
 
 
-def _referred(value: object, template: Template) -> Values:
+def _referred(value: object, template: Template) -> Properties:
     """Return the properties of the resource of which a value is an attribute; empty of others."""
     match value:
         case {"Fn::GetAtt": [str(name), _]}:

@@ -1,21 +1,21 @@
-"""What a deployment is said to change."""
+"""The plan of a deployment: what becomes of each stack, and in which words."""
 
 from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from hyperpod_cdk.effects.effect import Effect, StackState
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
-from hyperpod_cli.deliver.deploy import changes
-from hyperpod_cli.deliver.deploy.announcement import refusals
-from hyperpod_cli.deliver.deploy.changes import (
-    Difference,
-    IncomparableError,
-    described,
-    differences,
-)
+from hyperpod_cli.plan import differences as comparing
+from hyperpod_cli.plan.differences import Difference, IncomparableError, differences
+from hyperpod_cli.plan.plan import Plan
+from hyperpod_cli.plan.properties import property_lines
+from hyperpod_cli.plan.refusals import refused_stacks
+from hyperpod_cli.plan.stack_effects import stack_effects
 from tests.support.played import Played
 from tests.support.stack_events import refused
 
@@ -58,30 +58,95 @@ IS: dict[str, Deployed | None] = {
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, Difference]:
+def compared() -> dict[str, Difference]:
     stacks = [Stack(name=name, template=each, needs=()) for name, each in WANTED.items()]
     return {each.name: each for each in differences(stacks, former=IS)}
 
 
+def effects_of(name: str, compared: dict[str, Difference]) -> list[Effect]:
+    there = IS[name]
+    former = StackState(template={} if there is None else there.template)
+    wanted = StackState(template=WANTED[name])
+    return [*stack_effects(compared[name], former=former, wanted=wanted)]
+
+
 @pytest.mark.slow(seconds=1)
-def test_what_does_not_change_is_one_line(found: dict[str, Difference]) -> None:
-    assert [*described(found["same"])] == ["same: no change"]
+@pytest.mark.parametrize(
+    ("name", "rules"),
+    [
+        ("new", ["stack.new"]),
+        ("failed", ["stack.new"]),
+        (
+            "changed",
+            [
+                "stack.resources",
+                "stack.replaced",
+                "stack.deleted",
+                "stack.kept",
+                "permissions",
+            ],
+        ),
+    ],
+)
+def test_what_becomes_of_a_stack_is_a_list_of_effects(
+    name: str, rules: list[str], compared: dict[str, Difference]
+) -> None:
+    assert [each.rule for each in effects_of(name, compared)] == rules
 
 
-@pytest.mark.parametrize("name", ["new", "failed"])
-def test_a_new_stack_is_counted(found: dict[str, Difference], name: str) -> None:
-    assert [*described(found[name])] == [f"{name}: new, 5 resources"]
+def test_what_does_not_change_is_known(compared: dict[str, Difference]) -> None:
+    assert not compared["same"].differs
 
 
-def test_what_is_lost_is_named_and_so_is_who_gets_more(found: dict[str, Difference]) -> None:
-    head, replaced, deleted, kept, broadens, *table = described(found["changed"])
-    assert head == "changed: 1 to create, 2 to update"
-    assert replaced == "  replaces Network/Vpc"
-    assert deleted == "  deletes Topic"
-    assert kept == "  leaves behind, without a stack, Logs"
-    assert broadens == "  broadens permissions:"
-    assert any(ADMIN in line for line in table)
-    assert max(len(line) for line in table if "NOTE" not in line) <= 82
+def test_what_is_lost_is_named_and_so_is_who_gets_more(compared: dict[str, Difference]) -> None:
+    said = {each.rule: each for each in effects_of("changed", compared)}
+    assert said["stack.replaced"].text == "replaces Network/Vpc"
+    assert said["stack.deleted"].text == "deletes Topic"
+    assert said["stack.kept"].text == "leaves behind, without a stack, Logs"
+    assert said["permissions"].text == f"Role may do what {ADMIN} allows"
+    assert [rule for rule, each in said.items() if each.needs_consent] == ["stack.replaced"]
+
+
+def test_each_property_that_changes_is_one_line() -> None:
+    lines = [*property_lines(FORMER, _changed())]
+    assert "~ Network/Vpc (AWS::EC2::VPC)" in lines
+    assert "    CidrBlock: 10.0.0.0/16 -> 10.9.0.0/16" in lines
+    assert "    Request.a: (none) -> 1" in lines
+    assert "- Topic (AWS::SNS::Topic)" in lines
+    assert "+ New (AWS::SNS::Topic)" in lines
+
+
+def _stack(kind: str, policy: str = "Delete") -> dict[str, Any]:
+    return {"Resources": {"A": {"Type": kind, "DeletionPolicy": policy}}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "policy", "becomes", "consent"),
+    [
+        ("AWS::FSx::FileSystem", "Delete", "deleted", True),
+        ("AWS::FSx::FileSystem", "Delete", "replaced", True),
+        ("AWS::FSx::FileSystem", "Retain", "kept", False),
+        ("AWS::SNS::Topic", "Delete", "deleted", False),
+    ],
+)
+def test_what_loses_data_needs_consent(kind: str, policy: str, becomes: str, consent: bool) -> None:
+    state = StackState(template=_stack(kind, policy))
+    difference = Difference(name="ml", differs=True, resources={becomes: ["A"]})
+    found = stack_effects(difference, former=state, wanted=state)
+    effects = [replace(each, stack="ml") for each in found]
+    plan = Plan(stacks=[Stack(name="ml", template={})], effects=effects)
+    assert plan.needs_consent is consent
+
+
+def test_what_was_kept_and_is_not_any_more_is_told() -> None:
+    former, wanted = (
+        StackState(template=_stack("AWS::FSx::FileSystem", each))
+        for each in ("RetainExceptOnCreate", "Delete")
+    )
+    difference = Difference(name="ml", differs=True, resources={})
+    (effect,) = stack_effects(difference, former=former, wanted=wanted)
+    assert effect.rule == "stack.not-kept"
+    assert [*stack_effects(difference, former=wanted, wanted=former)] == []
 
 
 def test_what_the_cdk_cannot_compare_is_told(
@@ -89,7 +154,7 @@ def test_what_the_cdk_cannot_compare_is_told(
 ) -> None:
     program = tmp_path / "differences.cjs"
     program.write_text('console.error("a template is odd"); process.exitCode = 1;')
-    monkeypatch.setattr(changes, "_PROGRAM", program)
+    monkeypatch.setattr(comparing, "_PROGRAM", program)
     with pytest.raises(IncomparableError, match="a template is odd"):
         differences([], former={})
 
@@ -139,6 +204,6 @@ def test_a_stack_that_takes_no_deployment_is_refused_in_a_line(
     status: str, told: str | None
 ) -> None:
     stacks = {"ml-hyperpod": Deployed(status=status, template={}), "ml-storage": None}
-    lines = [*refusals(stacks, region="us-west-2", again="hyperpod-cdk deploy")]
+    lines = [*refused_stacks(stacks, region="us-west-2", again="hyperpod-cdk deploy")]
     assert len(lines) == (told is not None)
     assert told is None or (f"is {status}. " in lines[0] and told in lines[0])

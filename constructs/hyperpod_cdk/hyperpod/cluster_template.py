@@ -2,13 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hyperpod_cdk.effects.effect import Template, properties_of
 from hyperpod_shared.clusters import COUNT, GROUP_LISTS, NAME, ClusterInput
 
-Template = Mapping[str, Any]
 _CUSTOM, _NATIVE = "Custom::HyperPodCluster", "AWS::SageMaker::Cluster"
 CLUSTER_TYPES = (_CUSTOM, _NATIVE)
 """The types of the resource that makes the cluster."""
@@ -29,15 +29,6 @@ class ClusterResource:
     request: ClusterInput
     is_native: bool = False
     software: object = ""
-
-
-def properties_of(template: Template) -> Iterator[tuple[object, Mapping[str, Any]]]:
-    """Yield type and properties of each resource of a template; odd ones are left out."""
-    resources = template.get("Resources")
-    for each in resources.values() if isinstance(resources, Mapping) else ():
-        properties = each.get("Properties") if isinstance(each, Mapping) else None
-        if isinstance(properties, Mapping):
-            yield each.get("Type"), properties
 
 
 def cluster_of(template: Template) -> ClusterResource | None:

@@ -1,9 +1,9 @@
 // What a deployment changes in each stack, as the CDK CLI's own `diff` finds it. Reads a JSON list of
-// {name, deployed, wanted}, templates both, and writes a list of counts and of the IAM changes. Its
-// argument is the CLI's library.
+// {name, deployed, wanted}, templates both, and writes a list of resources by what becomes of them,
+// and of the permissions that somebody gets. Its argument is the CLI's library.
 const { DiffFormatter } = require(process.argv[2]);
 
-// The kinds are those of `Difference` in changes.py.
+// The kinds are those of `Difference` in differences.py.
 const KINDS = {
   WILL_CREATE: "created",
   WILL_UPDATE: "updated",
@@ -12,6 +12,28 @@ const KINDS = {
   WILL_DESTROY: "deleted",
   WILL_ORPHAN: "kept",
 };
+
+function permissions(diff) {
+  const iam = diff.iamChanges;
+  const statements = iam.statements.additions
+    .filter((each) => each.effect !== "Deny")
+    .map((each) => ({
+      who: each.principals.values,
+      actions: (each.actions.not ? ["all but", ...each.actions.values] : each.actions.values),
+      resources: each.resources.not ? ["all but", ...each.resources.values] : each.resources.values,
+      condition: each.condition,
+    }));
+  const policies = iam.managedPolicies.additions.map((each) => ({
+    who: [each.identityArn],
+    policy: each.managedPolicyArn,
+  }));
+  const ways = diff.securityGroupChanges.ingress.additions.map((each) => ({
+    group: each.groupId,
+    ports: each.describeProtocol(),
+    peer: each.describePeer(),
+  }));
+  return [...statements, ...policies, ...ways];
+}
 
 function difference({ name, deployed, wanted }) {
   const newTemplate = { stackName: name, template: wanted, findMetadataByType: () => [] };
@@ -25,12 +47,12 @@ function difference({ name, deployed, wanted }) {
     const type = change.oldResourceType ?? change.newResourceType;
     if (type !== "AWS::CDK::Metadata") (resources[kind] ??= []).push(logicalId);
   });
+  const broadens = security.permissionChangeType === "broadening";
   return {
     name,
     resources,
     differs: !diff.isEmpty,
-    broadens: security.permissionChangeType === "broadening",
-    permissions: security.formattedDiff,
+    permissions: broadens ? permissions(diff) : [],
   };
 }
 

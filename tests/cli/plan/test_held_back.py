@@ -8,7 +8,7 @@ import pytest
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.stacks import Deployed
-from hyperpod_cli.deliver.deploy.held_back import held_back
+from hyperpod_cli.plan.held_back import held_back
 from tests.support.played import Played
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -62,7 +62,10 @@ def held(
         Stack(name="ml-addons", template=wanted, needs=()),
         Stack(name="ml-hyperpod", template={"Resources": {}}, needs=()),
     ]
-    found: dict[str, Any] = {"former": {"ml-addons": former, "ml-hyperpod": None}, "session": aws}
+    found: dict[str, Any] = {
+        "former": {"ml-addons": former, "ml-hyperpod": None},
+        "client": lambda _: aws,
+    }
     return [*held_back(stacks, config=config, **found).values()]
 
 

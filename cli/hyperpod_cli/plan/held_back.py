@@ -5,7 +5,7 @@ https://github.com/hashicorp/terraform-provider-aws/pull/49104. If CloudFormatio
 failure, its rollback asks for an update that fails alike.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -13,7 +13,7 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS
 from hyperpod_cli.aws.assembly import Stack
-from hyperpod_cli.aws.session import AwsClient, AwsSession, answer_of
+from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.operate.clusters import nodes_of
 from hyperpod_shared.aws_errors import is_not_found
@@ -28,7 +28,7 @@ def held_back(
     *,
     former: Mapping[str, Deployed | None],
     config: Config,
-    session: AwsSession,
+    client: Callable[[str], AwsClient],
 ) -> dict[str, str]:
     """Return why stacks stay as they are until there are nodes, by the name of the stack."""
     changing = {
@@ -37,13 +37,13 @@ def held_back(
     }
     if config.control_plane is None:
         return {}
-    eks = session.polling_client("eks")
+    eks = client("eks")
     waiting = {
         stack: [name for name in names if _lacks_pods(eks, config.eks_cluster_name, name)]
         for stack, names in changing.items()
     }
     waiting = {stack: names for stack, names in waiting.items() if names}
-    if not waiting or _has_nodes(session.polling_client("sagemaker"), config):
+    if not waiting or _has_nodes(client("sagemaker"), config):
         return {}
     return {
         stack: f"{stack} stays as it is: no node runs the pods of {' and '.join(names)}, and an "

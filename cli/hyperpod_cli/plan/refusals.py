@@ -1,21 +1,53 @@
-"""Refuses, before anything changes, what AWS would refuse in the middle of an update of nodes."""
+"""Refuses, before anything changes, what AWS would refuse, or in the middle of an update."""
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.effects.effect import Template
+from hyperpod_cdk.hyperpod.effects import finding, refused
+from hyperpod_cdk.node_groups.effects import refused_changes
 from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.aws.assembly import Stack
-from hyperpod_cli.aws.cluster_template import Template
 from hyperpod_cli.aws.session import AwsClient, answer_of
-from hyperpod_cli.deliver.deploy.consequences import finding, refused
-from hyperpod_cli.deliver.deploy.node_group_changes import refused_changes
+from hyperpod_cli.aws.stacks import Deployed
+from hyperpod_cli.stack_progress import fixed_values
+from hyperpod_cli.stack_progress.failures import Situation, next_step
+from hyperpod_cli.stack_progress.fixed_values import FixedValueChange
+from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.explained import explanation
+
+# The CLI deletes a stack whose creation failed, and a change set has touched nothing.
+_DEPLOYABLE = ("REVIEW_IN_PROGRESS", "ROLLBACK_FAILED")
+
+
+def refused_stacks(
+    stacks: Mapping[str, Deployed | None], *, region: str, again: str
+) -> Iterator[str]:
+    """Yield a line for each stack that CloudFormation would not take a deployment for."""
+    for name, stack in stacks.items():
+        if stack is None or stack.status in _DEPLOYABLE or stack.status.endswith("_COMPLETE"):
+            continue
+        step = next_step(Situation(stack=name, region=region, status=stack.status, again=again))
+        yield f"{name}: is {stack.status}. {step.meaning} Run: {'; '.join(step.commands)}"
+
+
+def changed_fixed_values(
+    stacks: Iterable[Stack], *, former: Mapping[str, Deployed | None]
+) -> Iterator[FixedValueChange]:
+    """Yield the values of deployed stacks that would change and cannot.
+
+    A stack whose creation failed is deleted first, with the values that it had.
+    """
+    for stack in stacks:
+        there = former[stack.name]
+        if there is not None and there.status not in FAILED_CREATIONS:
+            yield from fixed_values.changes(stack.template, parameters=there.parameters)
 
 
 def refuse_changes_of_nodes(
@@ -39,10 +71,16 @@ def refuse_changes_of_nodes(
         for before in [former[stack.name]]
         for each in (
             *(
-                finding(refusal, former=before, wanted=stack.template, config=config)
+                finding(refusal, former=before, wanted=stack.template, cluster=config.cluster)
                 for refusal in refused(before, stack.template, found=found)
             ),
-            *refused_changes(before, stack.template, config=config, sizes=sizes),
+            *refused_changes(
+                before,
+                stack.template,
+                groups=config.node_groups,
+                eks_cluster=config.eks_cluster_name,
+                sizes=sizes,
+            ),
         )
     )
     return found

@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
+from hyperpod_cdk.effects.effect import StackState
+from hyperpod_cdk.node_groups.effects import effects, refused_changes
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
-from hyperpod_cli.deliver.deploy.node_group_changes import consequences, refused_changes
 from hyperpod_cli.stack_progress import fixed_values
 from tests.conftest import Assemble, Configure
 
@@ -68,10 +69,20 @@ class Deployments:
         ]
         return (
             [
-                f"{each.text} ({each.group}: {each.ends})" if each.ends else each.text
-                for each in consequences(*templates)
+                f"{each.text} ({each.group}: {each.ends})"
+                if each.ends and each.rule != "group.nodes-replaced"
+                else each.text
+                for each in effects(*(StackState(template=each) for each in templates))
             ],
-            [str(each) for each in refused_changes(*templates, config=config, sizes=sizes or {})],
+            [
+                str(each)
+                for each in refused_changes(
+                    *templates,
+                    groups=config.node_groups,
+                    eks_cluster=config.eks_cluster_name,
+                    sizes=sizes or {},
+                )
+            ],
         )
 
 

@@ -1,14 +1,13 @@
-"""What a deployment is said to do to nodes and to Kubernetes, and what is refused before it."""
+"""What a change does to instance groups, and what of it AWS refuses."""
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import date
 from typing import Any
 
 import pytest
 
-from hyperpod_cli.deliver.deploy import bill
-from hyperpod_cli.deliver.deploy.consequences import consequences, finding, refused
+from hyperpod_cdk.effects.effect import StackState
+from hyperpod_cdk.hyperpod.effects import effects, finding, refused
 from tests.support.configs import configured
 
 ROLE = {"Fn::ImportValue": "ml-platform:RoleArn"}
@@ -43,10 +42,6 @@ def native(*groups: Mapping[str, Any], **more: object) -> Template:
     return {"Resources": {"C": {"Type": "AWS::SageMaker::Cluster", "Properties": properties}}}
 
 
-def eks(version: object) -> Template:
-    return {"Resources": {"E": {"Type": "AWS::EKS::Cluster", "Properties": {"Version": version}}}}
-
-
 def described(**counts: int) -> dict[str, Any]:
     """Return what DescribeCluster says of groups with these numbers of nodes."""
     groups = [
@@ -57,13 +52,8 @@ def described(**counts: int) -> dict[str, Any]:
 
 
 def said(former: Template, wanted: Template, found: Found) -> list[str]:
-    return [each.text for each in consequences(former, wanted, found=found)]
-
-
-def files(policy: str) -> Template:
-    """Return a template with a file system."""
-    made = {"Type": "AWS::FSx::FileSystem", "Properties": {}, "DeletionPolicy": policy}
-    return {"Resources": {"Files": made}}
+    found_effects = effects(StackState(template=former, cluster=found), StackState(template=wanted))
+    return [each.text for each in found_effects]
 
 
 A, B = group("a", 3), group("b", 1)
@@ -130,11 +120,6 @@ def test_a_number_that_does_not_change_stays_but_where_all_groups_are_sent() -> 
          ["node_recovery Automatic -> None"]),
         (custom(A, software="1"), custom(A, software="2"),
          ["every group without an AMI of its own gets HyperPod's latest"]),
-        (eks("1.34"), eks("1.35"), ["Kubernetes 1.34 -> 1.35, which neither a rollback nor another "
-         "deployment takes back (docs/kubernetes-upgrade.md)"]),
-        (files("RetainExceptOnCreate"), files("Delete"),
-         ["Files (AWS::FSx::FileSystem) is deleted with its stack from then on; it was kept"]),
-        (files("Delete"), files("Retain"), []),
         # A name that only AWS knows may change while the thing stays the same.
         (custom(A, role=ROLE), custom(A, role=RENAMED_ROLE), []),
     ],
@@ -165,8 +150,6 @@ ODD: list[Template] = [
             {"Request": '{"InstanceGroups": [{"InstanceGroupName": "a", "InstanceCount": "x"}]}'},
         )
     ),
-    eks({"Ref": "Version"}),
-    eks(None),
 ]
 
 
@@ -177,25 +160,6 @@ def test_an_odd_template_is_said_to_be_odd_and_refuses_nothing(former: Template)
     assert lines == ["group a: 1 -> 3 nodes"] or "not known" in lines[0]
     assert [*refused(former, wanted, found=None)] == []
     assert said(former, former, None) == []
-    assert [*bill.month_change([former], [former], region="us-west-2", day=date(2026, 10, 6))] == []
-
-
-SPOT = {"NodegroupName": "spot", "CapacityType": "SPOT", "InstanceTypes": ["m5.large"]}
-
-
-@pytest.mark.parametrize(
-    ("kind", "properties", "name"),
-    [
-        ("AWS::FSx::FileSystem", {"StorageCapacity": {"Ref": "Size"}}, "FSx for Lustre"),
-        ("AWS::EKS::Nodegroup", {**SPOT, "ScalingConfig": {"DesiredSize": 1}}, "spot"),
-    ],
-)
-def test_what_a_reference_sizes_and_spot_have_no_price(
-    kind: str, properties: dict[str, Any], name: str
-) -> None:
-    templates = [{"Resources": {"Billed": {"Type": kind, "Properties": properties}}}]
-    (line,) = bill.month_change([], templates, region="us-west-2", day=date(2026, 10, 6))
-    assert f"no price is known: {name}" in line
 
 
 OTHER = group("a", 3, InstanceType="ml.g5.xlarge")
@@ -225,7 +189,7 @@ def test_what_no_call_changes_is_refused_before_a_deployment(
     )  # fmt: skip
     templates = make(former), make(wanted)
     lines = [
-        finding(each, former=templates[0], wanted=templates[1], config=config)
+        finding(each, former=templates[0], wanted=templates[1], cluster=config.cluster)
         for each in refused(*templates, found=found)
     ]
     paths = [each.path for each in lines]

@@ -3,15 +3,17 @@
 `cost` reads a configuration; of what is deployed there is only the template. A test compares both.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from hyperpod_cdk.cost.charges import Charge, charge_of, dearest, month_of, unpriced
+from hyperpod_cdk.effects.effect import Template, properties_of
 from hyperpod_cdk.facts.kubernetes_support import END_OF_STANDARD_SUPPORT
 from hyperpod_cdk.facts.prices import biller_of
-from hyperpod_cli.aws.cluster_template import Template, cluster_of, properties_of
-from hyperpod_cli.deliver.deploy.node_group_changes import size_of
+from hyperpod_cdk.hyperpod.cluster_template import cluster_of
+from hyperpod_cdk.node_groups.effects import size_of
 from hyperpod_cli.inspect.cost import known
 from hyperpod_shared.clusters import COUNT, Group, groups_of, types_of
 
@@ -19,22 +21,36 @@ _Item = tuple[str, str, object]
 """What bills it, what is billed, and how many units of it."""
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MonthChange:
+    """What a month costs before and after, with all nodes, as far as prices are known."""
+
+    before: Sequence[Charge]
+    after: Sequence[Charge]
+
+    def __str__(self) -> str:
+        missing = sorted({charge.name for charge in unpriced([*self.before, *self.after])})
+        without = f"; not counted, since no price is known: {', '.join(missing)}" if missing else ""
+        before, after = (known(month_of(each), each) for each in (self.before, self.after))
+        return f"A month of these stacks with all their nodes, in USD: {before} -> {after}{without}"
+
+    def as_json(self) -> dict[str, float]:
+        """Return it as JSON."""
+        return {
+            "usd_a_month_before": float(month_of(self.before)),
+            "usd_a_month_after": float(month_of(self.after)),
+        }
+
+
 def month_change(
     former: Iterable[Template], wanted: Iterable[Template], *, region: str, day: date
-) -> Iterator[str]:
-    """Yield what a month costs before and after, with all nodes, if a charge changes.
+) -> MonthChange | None:
+    """Return what a month costs before and after; None if no charge changes.
 
     The day counts: EKS charges more for Kubernetes versions in extended support.
     """
     before, after = ([*_charges(each, region=region, day=day)] for each in (former, wanted))
-    if before == after:
-        return
-    missing = sorted({charge.name for charge in unpriced([*before, *after])})
-    without = f"; not counted, since no price is known: {', '.join(missing)}" if missing else ""
-    yield (
-        "A month of these stacks with all their nodes, in USD: "
-        f"{known(month_of(before), before)} -> {known(month_of(after), after)}{without}"
-    )
+    return None if before == after else MonthChange(before=before, after=after)
 
 
 def _charges(templates: Iterable[Template], *, region: str, day: date) -> Iterator[Charge]:

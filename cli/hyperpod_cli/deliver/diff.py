@@ -1,0 +1,35 @@
+"""Shows what a deployment would change: in the words of its plan, then each property."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from hyperpod_cdk import load_config
+from hyperpod_cli.aws.assembly import stacks_in
+from hyperpod_cli.aws.session import deployer_session
+from hyperpod_cli.plan.plan import Plan, former_template, make_plan
+from hyperpod_cli.plan.properties import property_lines
+
+
+def show_changes(path: Path, *, templates: Path, again: str, as_json: bool) -> None:
+    """Print what a deployment of all stacks would do, for people or as JSON."""
+    config = load_config(path)
+    session = deployer_session(config)
+    plan = make_plan(stacks_in(templates), config=config, path=path, session=session, again=again)
+    if as_json:
+        print(json.dumps(plan.as_json(path), indent=2))
+        return
+    if plan.unknown:
+        print(plan.unknown, file=sys.stderr)
+    print("\n".join([*plan.lines(), *_properties(plan)]))
+
+
+def _properties(plan: Plan) -> Iterator[str]:
+    """Yield the properties that change, stack by stack; of a new stack there is nothing to say."""
+    for stack in plan.stacks:
+        former = former_template(plan.former.get(stack.name))
+        if former and stack.name not in plan.unchanged:
+            yield ""
+            yield f"{stack.name}, property by property:"
+            yield from (f"  {line}" for line in property_lines(former, stack.template))

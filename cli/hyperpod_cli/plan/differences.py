@@ -1,0 +1,60 @@
+"""What a deployment will create, change and delete, as the CDK CLI finds it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperpod_cdk.synthesis.node import node_folder
+from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.aws.cdk_package import node_modules
+from hyperpod_cli.aws.stacks import Deployed
+
+_PROGRAM = Path(__file__).with_name("differences.cjs")
+_COMPILED = Path("build/node-compile-cache")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Difference:
+    """What a deployment does to a stack.
+
+    `resources` are their logical IDs, by what becomes of them; `permissions`, what somebody may do
+    then and may not now, or through which ways in.
+    """
+
+    name: str
+    differs: bool
+    resources: Mapping[str, Sequence[str]]
+    permissions: Sequence[Mapping[str, Any]] = ()
+
+
+class IncomparableError(Exception):
+    """The CDK cannot compare two templates; the text is what it says."""
+
+
+def differences(
+    stacks: Iterable[Stack], *, former: Mapping[str, Deployed | None]
+) -> list[Difference]:
+    """Compare stacks with what is deployed, as `cdk diff` does, or raise IncomparableError."""
+    wanted = [*stacks]
+    templates = {stack.name: getattr(former[stack.name], "template", {}) for stack in wanted}
+    asked = [
+        {"name": stack.name, "deployed": templates[stack.name], "wanted": stack.template}
+        for stack in wanted
+    ]
+    done = subprocess.run(  # noqa: S603 - our own program
+        [node_folder() / "node", _PROGRAM, (node_modules() / "aws-cdk" / "lib").absolute()],
+        input=json.dumps(asked),
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "NODE_COMPILE_CACHE": str(_COMPILED)},
+    )
+    if done.returncode != 0:
+        raise IncomparableError(next(iter(done.stderr.strip().splitlines()[-1:]), "no reason"))
+    return [Difference(**found) for found in json.loads(done.stdout)]

@@ -1,0 +1,188 @@
+"""What a deployment will do: read and compared once, and told in the words of its effects."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cdk.effects.effect import Effect, StackState, Template
+from hyperpod_cdk.schema.yaml_file import read_yaml
+from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
+from hyperpod_cli.operate.clusters import DescribedCluster
+from hyperpod_cli.operate.nodes.ending import ending_lines, node_group_lines
+from hyperpod_cli.plan.bill import MonthChange, month_change
+from hyperpod_cli.plan.differences import IncomparableError, differences
+from hyperpod_cli.plan.held_back import held_back
+from hyperpod_cli.plan.refusals import (
+    changed_fixed_values,
+    refuse_changes_of_nodes,
+    refused_stacks,
+)
+from hyperpod_cli.plan.stack_effects import RESOURCES, stack_effects
+from hyperpod_cli.stack_progress.fixed_values import refuse_changes
+from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
+from hyperpod_cli.terminal.errors import LinesError
+
+_HEADS = (RESOURCES, "stack.new")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """What a deployment will do, as far as that is known.
+
+    Attributes:
+        stacks: The stacks that it deploys.
+        former: What is deployed, by the name of the stack.
+        held: Why stacks stay as they are until there are nodes, by the name of the stack.
+        unchanged: The stacks to which nothing happens.
+        effects: What it does, stack by stack.
+        month: What a month costs before and after; None if it costs the same.
+        unknown: Why it is not known what it does; empty if it is.
+    """
+
+    stacks: Sequence[Stack]
+    former: Mapping[str, Deployed | None] = field(default_factory=dict)
+    held: Mapping[str, str] = field(default_factory=dict)
+    unchanged: Sequence[str] = ()
+    effects: Sequence[Effect] = ()
+    month: MonthChange | None = None
+    unknown: str = ""
+
+    @property
+    def changes(self) -> bool:
+        """Whether anything changes, as far as is known."""
+        return bool(self.unknown) or len(self.unchanged) < len(self.stacks)
+
+    @property
+    def needs_consent(self) -> bool:
+        """Whether it may end nodes or lose data."""
+        return bool(self.unknown) or any(effect.needs_consent for effect in self.effects)
+
+    def lines(self) -> Iterator[str]:
+        """Yield it as lines."""
+        if self.unknown:
+            return
+        yield "This deployment changes:"
+        for stack in self.stacks:
+            yield from (f"  {line}" for line in self._stack_lines(stack.name))
+        yield from (f"  {line}" for line in self.held.values())
+        if self.month is not None:
+            yield str(self.month)
+
+    def _stack_lines(self, stack: str) -> Iterator[str]:
+        effects = [each for each in self.effects if each.stack == stack]
+        if stack in self.unchanged:
+            yield f"{stack}: no change"
+            return
+        heads = [each.text for each in effects if each.rule in _HEADS]
+        yield f"{stack}:{''.join(f' {text}' for text in heads)}"
+        for effect in effects:
+            if effect.rule not in _HEADS:
+                yield f"  {effect.text}"
+                yield from (f"    {line}" for line in effect.nodes)
+
+    def as_json(self, path: Path) -> dict[str, Any]:
+        """Return it as JSON, with places in the configuration at a path."""
+        file = read_yaml(path)
+        return {
+            "unknown": self.unknown,
+            "changes": self.changes,
+            "needs_consent": self.needs_consent,
+            "unchanged": [*self.unchanged],
+            "held": dict(self.held),
+            "month": None if self.month is None else self.month.as_json(),
+            "effects": [
+                {
+                    "rule": each.rule,
+                    "stack": each.stack,
+                    "place": file.place(each.place) if each.place else None,
+                    "text": each.text,
+                    "group": each.group,
+                    "ends": each.ends,
+                    "loses": each.loses,
+                    "needs_consent": each.needs_consent,
+                    "nodes": [*each.nodes],
+                }
+                for each in self.effects
+            ],
+        }
+
+
+def make_plan(
+    stacks: Sequence[Stack], *, config: Config, path: Path, session: AwsSession, again: str
+) -> Plan:
+    """Return what a deployment of stacks will do, or refuse it."""
+    client, region = session.polling_client, session.region
+    former: dict[str, Deployed | None] = {}
+    try:
+        cloudformation = client("cloudformation")
+        former = {stack.name: deployed(cloudformation, stack.name) for stack in stacks}
+        if lines := [*refused_stacks(former, region=region, again=again)]:
+            raise LinesError("\n".join(lines))
+        refuse_changes(changed_fixed_values(stacks, former=former), config=path)
+        before = {name: former_template(stack) for name, stack in former.items()}
+        cluster = refuse_changes_of_nodes(
+            stacks, former=before, config=config, path=path, client=client
+        )
+        held = held_back(stacks, former=former, config=config, client=client)
+        stacks = [stack for stack in stacks if stack.name not in held]
+        compared = differences(stacks, former=former)
+    except (BotoCoreError, ClientError, IncomparableError, UnreadableTemplateError) as error:
+        why = f"What changes is not known: {' '.join(str(error).split())}"
+        return Plan(stacks=stacks, former=former, unknown=why)
+    effects = [
+        replace(effect, stack=stack.name)
+        for stack, difference in zip(stacks, compared, strict=True)
+        if difference.differs
+        for effect in stack_effects(
+            difference,
+            former=StackState(template=before[stack.name], cluster=cluster),
+            wanted=StackState(template=stack.template),
+        )
+    ]
+    return Plan(
+        stacks=stacks,
+        former=former,
+        held=held,
+        unchanged=[each.name for each in compared if not each.differs],
+        effects=[*_with_nodes(effects, config=config, session=session, cluster=cluster)],
+        month=month_change(
+            [before[stack.name] for stack in stacks],
+            [stack.template for stack in stacks],
+            region=region,
+            day=date.today(),
+        ),
+    )
+
+
+def former_template(stack: Deployed | None) -> Template:
+    """Return the template that a deployment updates; empty for a stack that is made anew."""
+    return {} if stack is None or stack.status in FAILED_CREATIONS else stack.template
+
+
+def _with_nodes(
+    effects: Sequence[Effect],
+    *,
+    config: Config,
+    session: AwsSession,
+    cluster: Mapping[str, Any] | None,
+) -> Iterator[Effect]:
+    """Yield effects with lines about the nodes that they end, if these are known."""
+    for effect in effects:
+        lines: Callable[..., Iterator[str]] | None = None
+        if effect.is_managed:
+            lines = partial(node_group_lines, session, config.eks_cluster_name)
+        elif cluster:
+            lines = partial(ending_lines, session, DescribedCluster(described=cluster))
+        if effect.ends and lines is not None:
+            found = tuple(lines(group=effect.group, ends=effect.ends))
+            yield replace(effect, nodes=found)
+        else:
+            yield effect

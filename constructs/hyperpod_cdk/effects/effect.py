@@ -1,0 +1,84 @@
+"""What a change does, and the templates before and after it: all that a section says it from."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_shared.clusters import Described
+
+Template = Mapping[str, Any]
+"""A template of CloudFormation; one that is deployed may be of any version, and odd."""
+Properties = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Effect:
+    """Something that a change does.
+
+    Attributes:
+        rule: What kind of effect it is, for programs: the section, a dot, what happens.
+        text: The same for people.
+        place: The key of the configuration that it comes from.
+        resources: Logical IDs of the resources that it speaks of. Nothing else is said of them.
+        group: The group whose nodes it terminates.
+        ends: How many.
+        is_managed: Whether that is an EKS node group.
+        loses: Whether it deletes what users have made, or ends nodes that cannot be counted.
+        stack: The stack; the plan fills it in.
+        nodes: Lines about the nodes that end, and their pods; the plan fills them in.
+    """
+
+    rule: str
+    text: str
+    place: KeyPath = ()
+    resources: frozenset[str] = frozenset()
+    group: str = ""
+    ends: int = 0
+    is_managed: bool = False
+    loses: bool = False
+    stack: str = ""
+    nodes: tuple[str, ...] = ()
+
+    @property
+    def needs_consent(self) -> bool:
+        """Whether it ends nodes or loses data."""
+        return bool(self.ends) or self.loses
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StackState:
+    """A stack before or after a change.
+
+    Attributes:
+        template: Its template; empty without a stack.
+        cluster: What DescribeCluster says of the HyperPod cluster: empty without one, None if that
+            is not known. Only of what is deployed.
+    """
+
+    template: Template
+    cluster: Described | None = None
+
+    def of_type(self, *types: str) -> dict[str, Properties]:
+        """Return the properties of the resources of some types, by logical ID."""
+        return {
+            logical_id: properties
+            for logical_id, kind, properties in resources_of(self.template)
+            if kind in types
+        }
+
+
+def resources_of(template: Template) -> Iterator[tuple[str, object, Properties]]:
+    """Yield ID, type and properties of each resource; odd ones are left out."""
+    resources = template.get("Resources")
+    for logical_id, resource in resources.items() if isinstance(resources, Mapping) else ():
+        if isinstance(resource, Mapping):
+            properties = resource.get("Properties", {})
+            if isinstance(properties, Mapping):
+                yield logical_id, resource.get("Type"), properties
+
+
+def properties_of(template: Template) -> Iterator[tuple[object, Properties]]:
+    """Yield type and properties of each resource; odd ones are left out."""
+    for _, kind, properties in resources_of(template):
+        yield kind, properties

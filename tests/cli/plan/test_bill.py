@@ -1,0 +1,31 @@
+"""What a month of deployed templates costs."""
+
+from datetime import date
+from typing import Any
+
+import pytest
+
+from hyperpod_cli.plan.bill import month_change
+
+SPOT = {"NodegroupName": "spot", "CapacityType": "SPOT", "InstanceTypes": ["m5.large"]}
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties", "name"),
+    [
+        ("AWS::FSx::FileSystem", {"StorageCapacity": {"Ref": "Size"}}, "FSx for Lustre"),
+        ("AWS::EKS::Nodegroup", {**SPOT, "ScalingConfig": {"DesiredSize": 1}}, "spot"),
+    ],
+)
+def test_what_a_reference_sizes_and_spot_have_no_price(
+    kind: str, properties: dict[str, Any], name: str
+) -> None:
+    templates = [{"Resources": {"Billed": {"Type": kind, "Properties": properties}}}]
+    month = month_change([], templates, region="us-west-2", day=date(2026, 10, 6))
+    assert f"no price is known: {name}" in str(month)
+
+
+@pytest.mark.parametrize("resources", [None, [], {"C": None}, {"C": {"Type": "Custom::X"}}])
+def test_an_odd_template_costs_what_it_costs(resources: object) -> None:
+    templates = [{"Resources": resources}]
+    assert month_change(templates, templates, region="us-west-2", day=date(2026, 10, 6)) is None
