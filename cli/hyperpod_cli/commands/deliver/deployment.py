@@ -6,7 +6,7 @@ import typer
 
 from hyperpod_cli.commands import command
 from hyperpod_cli.plan import READS
-from hyperpod_cli.terminal.options import ConfigFile, Express, Templates, Yes
+from hyperpod_cli.terminal.options import AsJson, ConfigFile, Express, Templates, Yes
 
 
 @command(
@@ -139,11 +139,12 @@ def destroy(
 def diff(
     *,
     config: ConfigFile,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the plan as JSON: effects, cost, consent.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Show what a deployment would change: in words, as `deploy` does, then each property."""
+    """Show what a deployment would change: in words, as `deploy` does, then each property.
+
+    With --json, print the plan alone: its effects, what it costs, whether it needs consent.
+    """
     from hyperpod_cli.aws.cdk_cli import synth, templates_folder
     from hyperpod_cli.deliver.can_deploy import require_deployable
     from hyperpod_cli.deliver.charts.command import package_if_needed
