@@ -23,6 +23,8 @@ class _Row:
     phase: IntEnum
     row: str
     reads: Sequence[str] = ()
+    keys: Sequence[str] = ()
+    names: Sequence[str] = ()
     source: str = ""
     needs_kubernetes: bool = False
     of_hyperpod: bool = False
@@ -37,6 +39,8 @@ class Registered(_Row, Generic[Given, Found]):
         phase: When it runs; within a phase, the order is that of the names.
         row: What its row of the documentation says.
         reads: The IAM actions of a subject's calls. Default: it calls nothing of AWS.
+        keys: Keys of the configuration that a validator refuses. Default: it looks at no key.
+        names: Kinds of resources, as `Names` has them, whose keys it refuses. Default: none.
         source: Link to the documentation of what it finds, as Markdown. Default: none.
         needs_kubernetes: Whether it looks into Kubernetes before anything else. Default: not.
         of_hyperpod: Whether it looks at a HyperPod cluster, and has nothing to do without one.

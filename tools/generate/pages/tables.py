@@ -13,6 +13,7 @@ from hyperpod_cdk.schema.section import OfHyperPod
 from hyperpod_cli.commands import commands
 from hyperpod_cli.inspect.preflight.run import VALIDATORS, Status
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
+from hyperpod_shared import failures, node_group_health
 from tools.generate import REPOSITORY
 from tools.generate.marks import table, with_part
 from tools.generate.pages.config_reference import fields
@@ -20,8 +21,12 @@ from tools.generate.pages.config_reference import fields
 _HOUR = 60
 # The folder is no package: the function's own code begins in it.
 _FUNCTIONS = str(REPOSITORY / "lambda")
-# The sections of docs/messages.md.
-_CAUSES, _OF_NODE_GROUPS = "causes-of-missing-nodes", "causes-of-failed-eks-node-groups"
+_CAUSES = "hyperpod-cluster.md#when-it-fails"
+_CAUSES_OF_NODE_GROUPS = "node-groups.md#when-a-node-group-fails"
+_LOGS = {
+    "log_group": "`/aws/sagemaker/Clusters/<cluster>/<id>`",
+    "log_stream": "`LifecycleConfig/<group>/<instance>`",
+}
 _MESSAGE_VALUES = {
     "group": "group GROUP",
     "instance": "NODE",
@@ -86,12 +91,24 @@ def _notifications() -> str:
 
     def rows() -> Iterator[tuple[str, ...]]:
         for name, kind in KINDS.items():
-            causes = _OF_NODE_GROUPS if name == "node-group-degraded" else _CAUSES
-            to_do = kind.next_step or f"what [the cause](messages.md#{causes}) says"
+            causes = _CAUSES_OF_NODE_GROUPS if name == "node-group-degraded" else _CAUSES
+            to_do = kind.next_step or f"what [the cause]({causes}) says"
             subject, to_do = (text.format(**_MESSAGE_VALUES) for text in (kind.subject, to_do))
             yield f"`{name}`", kind.when, f"HyperPod CLUSTER: {subject}", to_do
 
     return table(("kind", "when", "subject", "what to do"), rows())
+
+
+def _causes() -> str:
+    rows = ((each.name, each.next_step.format(**_LOGS)) for each in failures.CAUSES)
+    return table(("cause", "what to do"), rows)
+
+
+def _causes_of_node_groups() -> str:
+    heads = ("cause", "what to do", "for a group that exists")
+    causes = node_group_health.CAUSES
+    rows = ((each.name, each.next_step, each.once_there or "the same") for each in causes)
+    return table(heads, rows)
 
 
 def _hyperpod_keys() -> str:
@@ -157,7 +174,9 @@ def _alarm(subject: Subject, panel: Panel, alarm: Alarm) -> tuple[str, ...]:
 _PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "closed-network.md": {"endpoints": _endpoints},
     "dashboards.md": {"panels": _panels, "alarms": _alarms},
+    "hyperpod-cluster.md": {"causes": _causes},
     "node-groups.md": {
+        "causes": _causes_of_node_groups,
         "hyperpod-keys": _hyperpod_keys,
         "group-keys": _group_keys,
     },

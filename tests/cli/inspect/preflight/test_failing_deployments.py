@@ -18,7 +18,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hyperpod_cdk.facts.instance_types import instance_facts
-from hyperpod_cdk.schema.errors import Severity
+from hyperpod_cdk.schema.errors import Severity, key_path
+from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.inspect.permissions.read_permissions import SCOPES
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION
@@ -36,6 +37,7 @@ from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, everyt
 from tests.support.on_call import noted_calls
 from tests.support.partial_deployment import Deployment, StepFailedError, Synthesis, clients
 from tests.support.provisioner.cloudformation import Time
+from tests.support.refusals import without_names
 
 FAILURES: Sequence[Failure] = [
     failure
@@ -112,6 +114,11 @@ def assert_found(failure: Failure, deployment: Deployment) -> None:
     lines = "\n".join(str(finding) for finding, _ in found)
     assert re.search(failure.found, lines), lines
     assert made <= {action for _, actions, _ in SCOPES for action in actions}, "add it to SCOPES"
+    named = [each for each in named_resources(deployment.config) if each.kind in validator.names]
+    for finding, _ in found:
+        key = re.sub(r"\[\d+\]", "[]", without_names(key_path(finding.path))).removesuffix("[]")
+        is_named = any(each.path == finding.path for each in named)
+        assert is_named or key in validator.keys or not key, "add it to the validator's keys"
     if failure.said is None:
         assert {finding.severity for finding, _ in found} == {Severity.WARNING}
 

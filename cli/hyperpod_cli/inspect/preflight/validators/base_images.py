@@ -15,6 +15,7 @@ _REFUSED = ("AccessDeniedException", "RepositoryNotFoundException", "RegistryNot
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    keys=["workloads.base_registry"],
     row="warns if a base image of `workloads` is missing",
     source="[Deep Learning Containers](https://aws.github.io/deep-learning-containers/reference/region_availability/)",
 )

@@ -18,6 +18,7 @@ Blocks = Mapping[KeyPath, str]
 
 @validator(
     phase=Phase.NETWORK,
+    keys=["network.eks_subnet_cidrs", "network.hyperpod_subnets[].cidr"],
     row="CIDR blocks of subnets are in use, or there are too many",
     source="[VPC](https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html)",
 )

@@ -61,6 +61,13 @@ class Need:
 
 @validator(
     phase=Phase.QUOTAS,
+    keys=[
+        "cluster.instance_groups",
+        "cluster.instance_groups[].ebs_volumes[].volume_size_gib",
+        "cluster.instance_groups[].instance_count",
+        "cluster.instance_groups[].volume_size_gib",
+        "region",
+    ],
     row=(
         "instances of a type, of the cluster, of all clusters, Spot Instances of all "
         "clusters, or the size of a volume are beyond a quota; of a training plan (w)"

@@ -19,6 +19,11 @@ _LIST = f"{_DESCRIBE} --query ServiceNames"
 
 @validator(
     phase=Phase.NETWORK,
+    keys=[
+        "network.availability_zone_ids",
+        "network.closed",
+        "network.hyperpod_subnets[].availability_zone_id",
+    ],
     row=(
         "with `network.closed`: a service has no VPC endpoints in the region, or in a zone of"
         " HyperPod subnets"

@@ -29,6 +29,11 @@ _KMS = ("aws:kms", "aws:kms:dsse")
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    keys=[
+        "lifecycle_scripts.existing_bucket_kms_key_arn",
+        "lifecycle_scripts.existing_bucket_name",
+        "lifecycle_scripts.prefix",
+    ],
     row=(
         "your bucket is in another account or region, its key cannot be used, or other objects "
         "are in the prefix"

@@ -46,6 +46,11 @@ _USABLE = ("AVAILABLE", "UPDATING")
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    keys=[
+        "cluster.instance_groups[].fsx_lustre_mounts[].dns_name",
+        "cluster.instance_groups[].fsx_openzfs_mounts[].dns_name",
+        "storage.file_system_id",
+    ],
     row="your file system cannot be mounted",
     source="[storage](storage.md)",
 )

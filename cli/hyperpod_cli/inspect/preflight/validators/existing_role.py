@@ -15,6 +15,7 @@ _SERVICE = "sagemaker.amazonaws.com"
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    keys=["cluster.execution_role_arn", "cluster.instance_groups[].execution_role_arn"],
     row="your role lacks a permission that nodes need",
     source="[existing resources](existing-resources.md)",
 )

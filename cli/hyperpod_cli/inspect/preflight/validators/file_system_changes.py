@@ -25,6 +25,7 @@ _LUSTRE, _OPEN_ZFS = "LustreConfiguration", "OpenZFSConfiguration"
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    keys=["storage.capacity_gib", "storage.home_directories.capacity_gib", "storage.metadata_iops"],
     row="FSx would reject a change",
     source="[storage](storage.md)",
 )

@@ -19,6 +19,11 @@ from hyperpod_cli.inspect.preflight.validators.subnets import way_findings
 
 @validator(
     phase=Phase.NETWORK,
+    keys=[
+        "network.hyperpod_subnets[].route_table_id",
+        "network.internet_gateway_id",
+        "network.nat_gateway_ids",
+    ],
     row="a gateway is in another VPC, or has no route to the internet",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
 )

@@ -10,6 +10,7 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
 
 @validator(
     phase=Phase.REGION,
+    keys=["region"],
     row="HyperPod is not available in the region",
     source="[errors](https://docs.aws.amazon.com/sagemaker/latest/APIReference/CommonErrors.html)",
     of_hyperpod=True,

@@ -13,6 +13,7 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
 
 @validator(
     phase=Phase.CAPACITY,
+    keys=["cluster.instance_groups[].instance_type", "node_groups[].instance_types"],
     row="EC2 does not offer the type in a zone of an EKS node group, or of an instance group (w)",
     source="[EC2](https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypeOfferings.html)",
 )

@@ -32,6 +32,8 @@ Statement = Mapping[str, Any]
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    keys=["encryption.kms_key_arn"],
+    names=("KMS key",),
     row="a key does not exist, is not enabled, or its policy lacks a statement",
     source="[KMS](https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html)",
 )

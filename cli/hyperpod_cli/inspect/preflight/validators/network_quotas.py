@@ -12,6 +12,7 @@ from hyperpod_cli.inspect.preflight.validators.cluster_quotas import Need, probl
 
 @validator(
     phase=Phase.QUOTAS,
+    keys=["network", "network.nat_gateways", "region"],
     row="VPCs, Elastic IP addresses or network interfaces are beyond a quota",
     source="[VPC](https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html)",
 )

@@ -12,6 +12,7 @@ _LOOK = "aws cloudformation describe-stacks --stack-name"
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
+    keys=["cluster", "cluster.name"],
     row="`cluster: null` although the HyperPod stack exists, or a cluster although the stack of "
     "node groups has the Helm releases",
     source="[ADR 117](adr/nodes.md#117-the-helm-releases-are-in-the-stack-of-the-first-nodes)",

@@ -11,6 +11,7 @@ from hyperpod_stacks.table import stack_name
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
+    keys=["cluster.orchestrator"],
     row="the deployment of that name uses the other orchestrator",
     source="[orchestrators](orchestrators.md)",
 )

@@ -15,6 +15,7 @@ _REFUSED = "execution_role_arn"
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    names=("KMS key", "principal"),
     row="an admin, another principal or a KMS key is in another account (w)",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html)",
 )

@@ -10,6 +10,7 @@ _NATIVE = "AWS::SageMaker::Cluster"
 
 @validator(
     phase=Phase.REGION,
+    keys=["cluster.resource"],
     row="`cluster.resource: native`, and the region has no `AWS::SageMaker::Cluster`",
     source="[DescribeType](https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeType.html)",
     of_hyperpod=True,

@@ -21,6 +21,7 @@ _SAYS = {
 
 @validator(
     phase=Phase.NETWORK,
+    keys=["network.add_security_group_rules", "network.security_group_id"],
     row="traffic within the group, or outbound traffic, is not allowed",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)",
 )

@@ -27,6 +27,11 @@ _FEWEST_ADDRESSES = 6
 
 @validator(
     phase=Phase.NETWORK,
+    keys=[
+        "cluster.instance_groups[].override_vpc.subnet_ids",
+        "network.eks_subnet_ids",
+        "network.hyperpod_subnets[].subnet_id",
+    ],
     row=(
         "a subnet is in another VPC, public, without a route to the internet, or has too few "
         "addresses; subnets of a group with EFA are in several zones"

@@ -14,6 +14,13 @@ from hyperpod_stacks.table import stack_name
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
+    keys=[
+        "cluster.execution_role_name",
+        "cluster.name",
+        "eks.cluster_name",
+        "lifecycle_scripts.bucket_name",
+        "name",
+    ],
     row="a HyperPod cluster of another stack, a bucket, a role, an EKS cluster or its log group of "
     "that name exists",
     source="[CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-resource-import.html)",

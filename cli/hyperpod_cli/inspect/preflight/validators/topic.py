@@ -10,6 +10,7 @@ _PATH: KeyPath = ("observability", "notifications", "topic_arn")
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    keys=["observability.notifications.topic_arn"],
     row="your SNS topic does not exist",
     source="[SNS](https://docs.aws.amazon.com/sns/latest/api/API_Publish.html)",
 )

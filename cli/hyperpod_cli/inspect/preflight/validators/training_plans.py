@@ -22,6 +22,7 @@ Plan = Mapping[str, Any]
 
 @validator(
     phase=Phase.CAPACITY,
+    keys=["cluster.instance_groups[].training_plan_arn"],
     row=(
         "the plan does not exist, cannot be used, has another type or zone, or is too small; it "
         "starts later (w)"

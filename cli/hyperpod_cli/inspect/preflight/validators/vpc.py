@@ -14,6 +14,7 @@ _ATTRIBUTES = {
 
 @validator(
     phase=Phase.PLACES,
+    keys=["network.vpc_id"],
     row="the VPC does not exist, or has DNS turned off",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
 )

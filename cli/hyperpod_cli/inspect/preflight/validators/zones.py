@@ -12,6 +12,7 @@ _COMMAND = "aws ec2 describe-availability-zones"
 
 @validator(
     phase=Phase.PLACES,
+    keys=["network.availability_zone_ids"],
     row="the account does not have the zone, or EKS does not support it",
     source="[EC2](https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeAvailabilityZones.html)",
 )

@@ -13,6 +13,7 @@ _KINDS = {None: "standard", "GPU": "nvidia", "Neuron": "neuron"}
 
 @validator(
     phase=Phase.VERSIONS,
+    keys=["node_groups[].release_version"],
     row="EKS does not list the release of the AMI of an EKS node group (w)",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html)",
 )

@@ -29,6 +29,10 @@ Members = Sequence[tuple[KeyPath, ManagedNodeGroupConfig]]
 
 @validator(
     phase=Phase.CAPACITY,
+    keys=[
+        "node_groups[].capacity_reservation_id",
+        "node_groups[].capacity_reservation_resource_group_arn",
+    ],
     row=(
         "a capacity reservation or Capacity Block of an EKS node group does not exist, cannot "
         "be used, has another type or zone, or is too small; it ends soon (w)"

@@ -27,6 +27,16 @@ _ACCESS_ENTRY = "AWS::EKS::AccessEntry"
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    keys=[
+        "eks.addons",
+        "eks.admins",
+        "eks.cluster_arn",
+        "eks.endpoint_access",
+        "eks.public_access_cidrs",
+        "eks.version",
+        "network.security_group_id",
+        "network.vpc_id",
+    ],
     row="your EKS cluster does not match the configuration, or is used by another HyperPod cluster",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)",
 )

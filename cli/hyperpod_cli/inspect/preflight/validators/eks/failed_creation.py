@@ -10,6 +10,7 @@ from hyperpod_stacks.table import stack_name
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
+    keys=["eks.deletion_protection"],
     row="the rollback of a failed creation left an EKS cluster with `eks.deletion_protection`",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/deletion-protection.html)",
 )

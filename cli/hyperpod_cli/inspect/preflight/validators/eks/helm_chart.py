@@ -11,6 +11,7 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
 
 @validator(
     phase=Phase.VERSIONS,
+    keys=["helm.chart", "helm.components.training_operator"],
     row="your chart cannot be read, or lacks a component",
     source="[Helm](https://helm.sh/docs/topics/charts/)",
 )

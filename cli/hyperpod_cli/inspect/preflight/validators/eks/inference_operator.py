@@ -17,6 +17,7 @@ _ZONES = 2
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    keys=["eks.oidc_provider_arn", "network.vpc_id"],
     row="for `operators.inference_operator`, warns if `eks.oidc_provider_arn` is not the "
     "provider of the EKS cluster, or not for AWS STS, and if an existing VPC has no subnets "
     "for load balancers in two zones, or no S3 endpoint",

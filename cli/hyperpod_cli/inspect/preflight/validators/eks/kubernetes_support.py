@@ -13,6 +13,7 @@ _SOON = timedelta(days=92)
 
 @validator(
     phase=Phase.VERSIONS,
+    keys=["eks.version"],
     row="EKS support for the version has ended, or ends soon (w)",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html)",
 )

@@ -45,6 +45,7 @@ class Versions:
 
 @validator(
     phase=Phase.VERSIONS,
+    keys=["eks.version"],
     row="EKS does not upgrade to the version, or does not offer an add-on for it",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeAddonVersions.html)",
 )

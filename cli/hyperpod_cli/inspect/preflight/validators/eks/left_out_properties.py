@@ -17,6 +17,7 @@ _OF_NOBODY = "192.0.2.0/24"
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
+    keys=["eks.deletion_protection", "eks.public_access_cidrs"],
     row="the template no longer lists `eks.public_access_cidrs`, or `eks.deletion_protection`",
     source="[CDK](https://github.com/aws/aws-cdk/issues/37926)",
 )

@@ -18,6 +18,11 @@ _NOT_ENABLED = ("InvalidClientTokenId", "OptInRequired", "UnrecognizedClientExce
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    keys=[
+        "observability.grafana.kind",
+        "observability.grafana.workspace_arn",
+        "observability.grafana.workspace_name",
+    ],
     row="the account has no IAM Identity Center, which Amazon Managed Grafana requires; warns "
     "where your workspace does not exist, has another name, or is in another account",
     source="[Grafana](https://docs.aws.amazon.com/grafana/latest/userguide/authentication-in-AMG-SSO.html)",

@@ -10,6 +10,7 @@ from hyperpod_cli.operate.nodes.health import GROUP_LABEL
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    keys=["cluster.instance_groups[].mig_profile"],
     row="GPUs of running nodes would be partitioned differently (w)",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-gpu-partitioning-setup.html)",
     of_hyperpod=True,

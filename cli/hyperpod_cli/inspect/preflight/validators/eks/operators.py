@@ -20,6 +20,7 @@ def _made(config: Config) -> dict[str, KeyPath]:
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    keys=["observability.cloudwatch", "operators.cert_manager", "operators.ebs_csi_driver"],
     row="the EKS cluster already has an add-on of `operators` or `observability`; warns if an "
     "existing cluster lacks an add-on that another one needs, such as cert-manager",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html)",

@@ -10,6 +10,7 @@ _PATH: KeyPath = ("observability", "prometheus", "workspace_arn")
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    keys=["observability.prometheus.workspace_arn"],
     row="your Prometheus workspace does not exist, or is in another account",
     source="[Prometheus](https://docs.aws.amazon.com/prometheus/latest/APIReference/API_DescribeWorkspace.html)",
 )

@@ -9,6 +9,7 @@ from hyperpod_stacks.table import stack_name
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
+    keys=["storage"],
     row="`storage: null` would remove the CSI driver of a file system that stays",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/fsx-csi.html)",
 )

@@ -22,6 +22,7 @@ _GOING = frozenset({GovernanceStatus.DELETING, GovernanceStatus.DELETED})
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    keys=["governance"],
     row="the EKS cluster already has the task governance add-on, or a version that EKS cannot "
     "update; the HyperPod cluster already has a policy, or a quota for one of the teams",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup.html)",

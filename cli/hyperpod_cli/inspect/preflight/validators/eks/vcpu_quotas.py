@@ -35,6 +35,7 @@ _KINDS: Mapping[str, tuple[str, str]] = {
 
 @validator(
     phase=Phase.QUOTAS,
+    keys=["node_groups[].desired_size", "node_groups[].max_size"],
     row="the vCPUs of EKS node groups are beyond a quota of EC2; at their max_size (w)",
     source="[EC2](https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html)",
 )

@@ -16,6 +16,7 @@ _FIELDS = ("username", "password")
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    keys=["cluster.slurm.accounting.subnet_ids"],
     row=(
         "the secret or a subnet of Slurm's accounting does not exist, or a cluster would lose "
         "its accounting"

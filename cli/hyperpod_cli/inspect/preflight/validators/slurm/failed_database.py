@@ -12,6 +12,7 @@ _KEY: KeyPath = ("cluster", "slurm", "accounting")
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
+    keys=["cluster.slurm.accounting.delete_with_stack"],
     row="the rollback of a failed creation left the protected database of Slurm's accounting",
     source="[RDS](https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBInstance.html)",
 )

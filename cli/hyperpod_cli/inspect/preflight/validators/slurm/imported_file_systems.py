@@ -13,6 +13,7 @@ _NAME = "FileSystemDnsName"
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
+    keys=["storage.home_directories"],
     row="a file system is removed whose name the HyperPod stack imports from the storage stack",
     source="[CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html)",
 )
