@@ -1,5 +1,6 @@
 """The command line: what it imports for its help, and how it tells errors."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -176,6 +177,16 @@ def reached(command: Function) -> set[str]:
     return seen
 
 
+def test_every_command_has_a_test_and_a_page() -> None:
+    modules = [path.read_text("utf-8") for path in (REPOSITORY / "tests").rglob("test_*.py")]
+    pages = [path.read_text("utf-8") for path in (REPOSITORY / "docs").rglob("*.md")]
+
+    for name in commands():
+        typed = re.compile(rf"hyperpod-cdk {name}(?![\w-])")
+        assert any(f'"{name}"' in text for text in modules), f"{name}: no test names it"
+        assert any(typed.search(text) for text in pages), f"{name}: no page names it"
+
+
 SESSIONS = {
     "hyperpod_cli.aws.session",
     "provisioner.aws.api",
@@ -189,10 +200,10 @@ SAID_ELSEWHERE = {
 
 @pytest.mark.parametrize(
     "name",
-    [name for name, each in commands().items() if not each.calls and name not in SAID_ELSEWHERE],
+    [name for name, each in commands().items() if not each.iam and name not in SAID_ELSEWHERE],
 )
 def test_a_command_that_calls_aws_says_what(name: str) -> None:
     for module in reached(commands()[name].run):
         file = REPOSITORY / "cli" / f"{module.replace('.', '/')}.py"
         if file.is_file():
-            assert not SESSIONS & {*imported(file)}, f"{name}: give calls=, because of {module}"
+            assert not SESSIONS & {*imported(file)}, f"{name}: give iam=, because of {module}"

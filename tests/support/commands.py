@@ -75,7 +75,7 @@ def run_only(work: Callable[[], object], *arguments: str) -> int:
     def it() -> None:
         work()
 
-    command = Command(name="it", wing="inspect", run=it, calls=(), in_kubernetes="")
+    command = Command(name="it", wing="inspect", run=it, iam=(), in_kubernetes="")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("hyperpod_cli.main.commands", lambda: {"it": command})
         patch.setattr("hyperpod_cli.main.app", app.__wrapped__)

@@ -33,7 +33,7 @@ CALLS: dict[str, set[str]] = {}
 
 def documented_actions() -> dict[str, set[str]]:
     """Return the IAM actions of each command of the operating wing, as the page has them."""
-    return {each.name: {*each.calls} for each in commands().values() if each.wing == "operate"}
+    return {each.name: {*each.iam} for each in commands().values() if each.wing == "operate"}
 
 
 def on_call_credentials(stage: Stage) -> Mapping[str, str]:

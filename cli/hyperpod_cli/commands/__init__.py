@@ -21,7 +21,7 @@ class Command:
     """A command of the command line.
 
     Attributes:
-        calls: The IAM actions that it uses itself; not those of a deployment that it starts, nor
+        iam: The IAM actions that it uses itself; not those of a deployment that it starts, nor
             those of validators and subjects, which say theirs.
         in_kubernetes: What it reads in the EKS cluster, as the documentation says it.
     """
@@ -29,7 +29,7 @@ class Command:
     name: str
     wing: str
     run: Function
-    calls: tuple[str, ...]
+    iam: tuple[str, ...]
     in_kubernetes: str
 
 
@@ -37,7 +37,7 @@ _registered: dict[str, Command] = {}
 
 
 def command(
-    *, name: str | None = None, calls: Sequence[str] = (), in_kubernetes: str = ""
+    *, name: str | None = None, iam: Sequence[str] = (), in_kubernetes: str = ""
 ) -> Callable[[Function], Function]:
     """Register a function as a command, by default under its own name, with hyphens."""
 
@@ -48,7 +48,7 @@ def command(
             name=typed,
             wing=wing,
             run=function,
-            calls=tuple(calls),
+            iam=tuple(iam),
             in_kubernetes=in_kubernetes,
         )
         return function

@@ -47,7 +47,7 @@ def it() -> int:
     out.print("what follows")
     return code
 
-command = Command(name="it", wing="inspect", run=it, calls=(), in_kubernetes="")
+command = Command(name="it", wing="inspect", run=it, iam=(), in_kubernetes="")
 cli.commands = lambda: {{"it": command}}
 cli.main()
 """

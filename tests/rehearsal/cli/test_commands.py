@@ -72,7 +72,7 @@ def test_what_is_deployed_is_archived(operator: Operator, on_call: Operator) -> 
     assert told.startswith(f"{file}: ml in 000000000000/us-west-2: 4 stacks, 2 nodes; digest ")
     assert told.count("\n") == 1
     # There is no node group.
-    assert made == {*commands()["archive"].calls} - {"eks:DescribeNodegroup"}
+    assert made == {*commands()["archive"].iam} - {"eks:DescribeNodegroup"}
 
     found = read_archive(file)
     deployment = found.deployment

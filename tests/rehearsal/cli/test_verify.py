@@ -45,8 +45,8 @@ def test_all_holds_of_what_is_deployed(operator: Operator) -> None:
         found = checks(operator, code=0)
     own = concerning(SUBJECTS, operator.stage.config)
     subjects = [each for name, each in own.items() if name != "encryption"]
-    reads = {*_ALWAYS, *(action for each in subjects for action in each.reads)}
-    assert made == reads - _NOT_FOR_THE_DEFAULT, "name in `reads` of the subject what it calls"
+    reads = {*_ALWAYS, *(action for each in subjects for action in each.iam)}
+    assert made == reads - _NOT_FOR_THE_DEFAULT, "name in `iam` of the subject what it calls"
     assert [name for name, check in found.items() if not check["ok"]] == []
     assert {check["advice"] for check in found.values()} == {""}
     names = "\n".join(found)

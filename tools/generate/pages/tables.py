@@ -58,7 +58,7 @@ def _permissions() -> str:
     return table(
         ("command", "IAM actions", "in Kubernetes"),
         (
-            (f"`{each.name}`", _code(each.calls), each.in_kubernetes)
+            (f"`{each.name}`", _code(each.iam), each.in_kubernetes)
             for each in commands().values()
             if each.wing == "operate"
         ),
@@ -78,8 +78,8 @@ def _validators() -> str:
 def _subjects() -> str:
     def rows() -> Iterator[tuple[str, ...]]:
         for name, each in SUBJECTS.items():
-            places = ("Kubernetes" * each.needs_kubernetes, "AWS" * bool(each.reads))
-            yield name, each.row, ", ".join(filter(None, places)), _code(sorted(each.reads))
+            places = ("Kubernetes" * each.needs_kubernetes, "AWS" * bool(each.iam))
+            yield name, each.row, ", ".join(filter(None, places)), _code(sorted(each.iam))
 
     return table(("subject", "passes if", "reads", "IAM actions"), rows())
 

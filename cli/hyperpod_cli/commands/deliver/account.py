@@ -9,7 +9,7 @@ from hyperpod_cli.commands import command
 from hyperpod_cli.terminal.options import ConfigFile
 
 
-@command(calls=["ssm:GetParameter", "sts:GetCallerIdentity"])
+@command(iam=["ssm:GetParameter", "sts:GetCallerIdentity"])
 def account(
     *,
     config: ConfigFile,
@@ -27,7 +27,7 @@ def account(
     (require_deployable if for_deployment else require_bootstrapped)(config)
 
 
-@command(calls=["sts:GetCallerIdentity"])
+@command(iam=["sts:GetCallerIdentity"])
 def bootstrap(
     *,
     config: ConfigFile,
@@ -45,7 +45,7 @@ def bootstrap(
     return cdk_alone("bootstrap", *places_to_bootstrap(config), *options)
 
 
-@command(calls=["ec2:DescribeAvailabilityZones"])
+@command(iam=["ec2:DescribeAvailabilityZones"])
 def init(
     *,
     config: Annotated[

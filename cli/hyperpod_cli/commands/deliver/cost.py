@@ -10,7 +10,7 @@ from hyperpod_cli.terminal.options import AsJson, ConfigFile
 
 
 @command(
-    calls=[
+    iam=[
         "aps:QueryMetrics",
         "cloudformation:DescribeStacks",
         "sagemaker:DescribeCluster",
@@ -56,7 +56,7 @@ def cost(
 
 
 @command(
-    calls=[
+    iam=[
         "cloudformation:DescribeStacks",
         "grafana:CreateWorkspaceServiceAccount",
         "grafana:CreateWorkspaceServiceAccountToken",

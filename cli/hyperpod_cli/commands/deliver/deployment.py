@@ -10,7 +10,7 @@ from hyperpod_cli.terminal.options import AsJson, ConfigFile, Express, Templates
 
 
 @command(
-    calls=["cloudformation:DescribeStacks", "eks:DescribeCluster"],
+    iam=["cloudformation:DescribeStacks", "eks:DescribeCluster"],
     in_kubernetes="list the objects of users",
 )
 def deletion_check(
@@ -30,7 +30,7 @@ def deletion_check(
 
 
 @command(
-    calls=[
+    iam=[
         *READS,
         "cloudformation:DescribeStackEvents",
         "cloudformation:DescribeStackResources",
@@ -78,7 +78,7 @@ def deploy(
 
 
 @command(
-    calls=[
+    iam=[
         "cloudformation:DescribeStackEvents",
         "cloudformation:DescribeStacks",
         "cloudformation:GetTemplate",
@@ -133,7 +133,7 @@ def destroy(
 
 
 @command(
-    calls=[*READS, "ssm:GetParameter", "sts:GetCallerIdentity"],
+    iam=[*READS, "ssm:GetParameter", "sts:GetCallerIdentity"],
     in_kubernetes="list pods",
 )
 def diff(

@@ -9,7 +9,7 @@ from hyperpod_cli.terminal.options import ConfigFile, Every
 
 
 @command(
-    calls=[
+    iam=[
         "cloudformation:DescribeStacks",
         "codebuild:BatchGetBuilds",
         "codebuild:StartBuild",
@@ -56,7 +56,7 @@ def image(
 
 
 @command(
-    calls=[
+    iam=[
         "ecr:GetAuthorizationToken",
         "ecr:DescribeImages",
         "ecr:CreateRepository",

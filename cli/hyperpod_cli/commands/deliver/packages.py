@@ -12,7 +12,7 @@ _NONE = "-"
 _COLUMNS = ("add-on", "pinned", "EKS's default", "newest")
 
 
-@command(calls=["eks:DescribeAddonVersions"])
+@command(iam=["eks:DescribeAddonVersions"])
 def addon_versions(*, config: ConfigFile) -> int:
     """Show newer versions of the EKS add-ons.
 
@@ -56,7 +56,7 @@ _PINS = Path("charts/pins.yaml")
 _OUTPUT = Path("build/charts")
 
 
-@command(calls=["s3:GetObject"])
+@command(iam=["s3:GetObject"])
 def charts(
     *,
     pins: Pins = _PINS,
@@ -89,7 +89,7 @@ def charts_check(*, config: ConfigFile, pins: Pins = _PINS, output: Output = _OU
     check_charts(config, pins=pins, output=output)
 
 
-@command(calls=["s3:GetObject"])
+@command(iam=["s3:GetObject"])
 def templates(*, config: ConfigFile) -> None:
     """Write plain templates, to deploy without the CDK.
 

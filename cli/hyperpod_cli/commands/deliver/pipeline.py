@@ -10,7 +10,7 @@ from hyperpod_cli.terminal.options import PipelineFile, Yes
 
 
 @command(
-    calls=["codeconnections:GetConnection", "ssm:GetParameter", "sts:GetCallerIdentity"],
+    iam=["codeconnections:GetConnection", "ssm:GetParameter", "sts:GetCallerIdentity"],
 )
 def pipeline(
     *,
@@ -35,7 +35,7 @@ def pipeline(
     return cdk_alone(*app, "deploy", "*-pipeline", "--require-approval", asks)
 
 
-@command(calls=["sts:AssumeRole", "sts:GetCallerIdentity"])
+@command(iam=["sts:AssumeRole", "sts:GetCallerIdentity"])
 def review(
     *,
     assembly: Annotated[Path, typer.Argument(help="What the pipeline's synthesis wrote.")],

@@ -10,7 +10,7 @@ from hyperpod_cli.inspect.archive import CALLS, IN_KUBERNETES
 from hyperpod_cli.terminal.options import AsJson, ConfigFile, Region
 
 
-@command(calls=CALLS, in_kubernetes=IN_KUBERNETES)
+@command(iam=CALLS, in_kubernetes=IN_KUBERNETES)
 def archive(
     *,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
@@ -29,7 +29,7 @@ def archive(
         typer.echo(line)
 
 
-@command(calls=CALLS, in_kubernetes=IN_KUBERNETES)
+@command(iam=CALLS, in_kubernetes=IN_KUBERNETES)
 def rehearse_change(
     *,
     config: ConfigFile,

@@ -9,7 +9,7 @@ from hyperpod_cli.commands import command
 from hyperpod_cli.terminal.options import ConfigFile, Templates
 
 
-@command(calls=["sts:GetCallerIdentity"])
+@command(iam=["sts:GetCallerIdentity"])
 def deployer_policy(
     *,
     config: ConfigFile,

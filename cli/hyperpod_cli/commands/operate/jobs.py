@@ -61,7 +61,7 @@ def quota(
 
 
 @command(
-    calls=["cloudformation:DescribeStacks", "ecr:DescribeImages", "eks:DescribeCluster"],
+    iam=["cloudformation:DescribeStacks", "ecr:DescribeImages", "eks:DescribeCluster"],
     in_kubernetes="list nodes and pods; of a namespace, read a job's pods and logs, create and "
     "delete PyTorchJobs",
 )
@@ -133,7 +133,7 @@ def train(
 
 
 @command(
-    calls=["sagemaker:DescribeCluster", "eks:DescribeCluster", "cloudformation:DescribeStacks"],
+    iam=["sagemaker:DescribeCluster", "eks:DescribeCluster", "cloudformation:DescribeStacks"],
     in_kubernetes="list nodes and pods, read namespaces and claims, create and delete jobs",
 )
 def validate_nodes(

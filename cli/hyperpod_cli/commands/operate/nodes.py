@@ -22,7 +22,7 @@ from hyperpod_cli.terminal.options import (
 )
 
 
-@command(calls=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"])
+@command(iam=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"])
 def connect(
     node: NodeName,
     *,
@@ -51,7 +51,7 @@ def connect(
     os.execvp(command[0], command)  # noqa: S606 - a command of fixed form, without a shell
 
 
-@command(calls=["sagemaker:DescribeCluster", "eks:DescribeCluster"])
+@command(iam=["sagemaker:DescribeCluster", "eks:DescribeCluster"])
 def kubeconfig(
     *,
     config: ConfigIfAny = None,
@@ -112,7 +112,7 @@ def _command_of(action: NodeAction) -> Function:
 for _action in (DELETE, REBOOT, REPLACE):
     command(
         name=_action.name,
-        calls=[
+        iam=[
             "sagemaker:DescribeCluster",
             "sagemaker:ListClusterNodes",
             f"sagemaker:Batch{_action.name.title()}ClusterNodes",
@@ -123,7 +123,7 @@ for _action in (DELETE, REBOOT, REPLACE):
 
 
 @command(
-    calls=["sagemaker:DescribeCluster", "eks:DescribeCluster"],
+    iam=["sagemaker:DescribeCluster", "eks:DescribeCluster"],
     in_kubernetes="list and patch nodes",
 )
 def release(
@@ -146,7 +146,7 @@ def release(
 
 
 @command(
-    calls=[
+    iam=[
         "sagemaker:DescribeCluster",
         "sagemaker:ListClusterNodes",
         "cloudformation:DescribeStacks",

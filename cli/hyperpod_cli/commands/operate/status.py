@@ -22,7 +22,7 @@ from hyperpod_cli.terminal.options import (
 
 
 @command(
-    calls=[
+    iam=[
         "sagemaker:DescribeCluster",
         "sagemaker:ListClusterEvents",
         "sagemaker:DescribeClusterEvent",
@@ -75,7 +75,7 @@ def events(
 
 
 @command(
-    calls=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes", "eks:DescribeCluster"],
+    iam=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes", "eks:DescribeCluster"],
     in_kubernetes="list pods",
 )
 def idle(
@@ -96,7 +96,7 @@ def idle(
     run(chosen_cluster(config, cluster=cluster, region=region), sinfo=sinfo, as_json=as_json)
 
 
-@command(name="list", calls=["sagemaker:ListClusters", "sagemaker:ListTags"])
+@command(name="list", iam=["sagemaker:ListClusters", "sagemaker:ListTags"])
 def list_clusters(
     *, config: ConfigIfAny = None, region: Region = None, as_json: AsJson = False
 ) -> None:
@@ -122,7 +122,7 @@ def list_clusters(
 
 
 @command(
-    calls=[
+    iam=[
         "sagemaker:DescribeCluster",
         "sagemaker:ListClusterNodes",
         "logs:GetLogEvents",
@@ -178,7 +178,7 @@ def logs(
 
 
 @command(
-    calls=[
+    iam=[
         "sagemaker:DescribeCluster",
         "sagemaker:ListClusterNodes",
         "sagemaker:ListClusterEvents",

@@ -8,7 +8,7 @@ from hyperpod_cli.commands import command
 from hyperpod_cli.terminal.options import ConfigFile, Region
 
 
-@command(calls=["cloudformation:DescribeStacks"])
+@command(iam=["cloudformation:DescribeStacks"])
 def cluster_config(*, config: ConfigFile, region: Region = None) -> None:
     """Print the CreateCluster request, to send it by hand.
 
@@ -31,7 +31,7 @@ def cluster_config(*, config: ConfigFile, region: Region = None) -> None:
     print_json(workshop.cluster_config(loaded, outputs=outputs, region=session.region))
 
 
-@command(calls=["cloudformation:DescribeStacks"])
+@command(iam=["cloudformation:DescribeStacks"])
 def env(*, config: ConfigFile, region: Region = None) -> None:
     """Print the exports of the workshop's create_config.sh.
 

@@ -10,7 +10,7 @@ from hyperpod_cli.operate.nodes.health import RUNNING
 @subject(
     phase=Phase.CLUSTER,
     row="the cluster is InService, its nodes run, and the deployment reported no shortage",
-    reads=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"],
+    iam=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"],
     of_hyperpod=True,
 )
 def cluster(deployment: LiveDeployment) -> Checks:

@@ -21,7 +21,7 @@ _ADVICE = (
 @subject(
     phase=Phase.DATA,
     row="every resource that the configuration assigns to the KMS key is encrypted with it",
-    reads=[
+    iam=[
         "cloudformation:ListStackResources",
         "eks:DescribeCluster",
         "fsx:DescribeFileSystems",

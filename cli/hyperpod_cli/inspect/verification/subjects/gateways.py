@@ -6,7 +6,7 @@ from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phas
 @subject(
     phase=Phase.NETWORK,
     row="each NAT gateway in the deployment's VPC is the target of a route",
-    reads=["ec2:DescribeRouteTables"],
+    iam=["ec2:DescribeRouteTables"],
 )
 def gateways(deployment: LiveDeployment) -> Checks:
     """Check that each NAT gateway in the deployment's VPC is the target of a route."""

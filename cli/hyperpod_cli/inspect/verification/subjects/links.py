@@ -7,7 +7,7 @@ from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phas
 @subject(
     phase=Phase.DATA,
     row="each link of a file system to S3 is AVAILABLE",
-    reads=["fsx:DescribeDataRepositoryAssociations"],
+    iam=["fsx:DescribeDataRepositoryAssociations"],
 )
 def links(deployment: LiveDeployment) -> Checks:
     """Check each link of a file system to S3."""

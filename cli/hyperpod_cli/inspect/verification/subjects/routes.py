@@ -14,7 +14,7 @@ from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phas
     phase=Phase.NETWORK,
     row="each subnet of nodes has an active route out; in a closed network, nothing routes to "
     "the internet, and each service has its VPC endpoint",
-    reads=["ec2:DescribeRouteTables", "ec2:DescribeVpcEndpoints"],
+    iam=["ec2:DescribeRouteTables", "ec2:DescribeVpcEndpoints"],
 )
 def routes(deployment: LiveDeployment) -> Checks:
     """Check that each subnet of nodes has a way out that works; a closed network has endpoints."""

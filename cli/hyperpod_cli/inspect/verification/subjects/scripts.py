@@ -14,7 +14,7 @@ def script_key(config: Config) -> str | None:
 @subject(
     phase=Phase.CLUSTER,
     row="the lifecycle script for new nodes is in the bucket",
-    reads=["s3:ListBucket"],
+    iam=["s3:ListBucket"],
     of_hyperpod=True,
 )
 def scripts(deployment: LiveDeployment) -> Checks:

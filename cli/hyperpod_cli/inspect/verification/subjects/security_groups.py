@@ -13,7 +13,7 @@ _DIRECTIONS = {"from": "IpPermissions", "to": "IpPermissionsEgress"}
     phase=Phase.NETWORK,
     row="the security groups of the nodes, and others for EFA, allow all traffic from and to "
     "themselves",
-    reads=["ec2:DescribeSecurityGroups"],
+    iam=["ec2:DescribeSecurityGroups"],
 )
 def security_groups(deployment: LiveDeployment) -> Checks:
     """Check that each security group of nodes lets all traffic from and to itself through.

@@ -12,7 +12,7 @@ _NODES = "HYPERPOD_LINUX"
     phase=Phase.ACCESS,
     row="the entries of the nodes' roles (type `HYPERPOD_LINUX`), admins, viewers and editors "
     "exist, with their policies",
-    reads=["eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies"],
+    iam=["eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies"],
 )
 def access_entries(deployment: LiveDeployment) -> Checks:
     """Check the access entry of each role of nodes, and of each principal of the configuration."""

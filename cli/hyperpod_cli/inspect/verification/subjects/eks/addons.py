@@ -23,7 +23,7 @@ _NEEDS_NODES = (
 @subject(
     phase=Phase.ADDONS,
     row="each add-on is ACTIVE in the pinned version",
-    reads=["eks:DescribeAddon", "eks:ListAddons"],
+    iam=["eks:DescribeAddon", "eks:ListAddons"],
 )
 def addons(deployment: LiveDeployment) -> Checks:
     """Check that each add-on is active in the version that is pinned for the Kubernetes version."""

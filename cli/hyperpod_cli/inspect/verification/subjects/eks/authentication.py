@@ -6,7 +6,7 @@ from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phas
 @subject(
     phase=Phase.ACCESS,
     row="EKS authenticates by access entries",
-    reads=["eks:DescribeCluster"],
+    iam=["eks:DescribeCluster"],
 )
 def authentication(deployment: LiveDeployment) -> Checks:
     """Check that access entries let principals in, and alone on a cluster of the deployment."""

@@ -15,7 +15,7 @@ _WITHOUT = "No dashboard is shown without it. "
 @subject(
     phase=Phase.ADDONS,
     row="Grafana in the cluster has its pod; an Amazon Managed Grafana workspace is ACTIVE",
-    reads=["cloudformation:DescribeStacks", "grafana:DescribeWorkspace"],
+    iam=["cloudformation:DescribeStacks", "grafana:DescribeWorkspace"],
     needs_kubernetes=True,
 )
 def grafana(deployment: LiveDeployment) -> Checks:

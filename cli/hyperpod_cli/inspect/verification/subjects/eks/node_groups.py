@@ -10,7 +10,7 @@ from hyperpod_shared.node_group_health import health_told
 @subject(
     phase=Phase.NODES,
     row="each node group is ACTIVE, with its desired number of Ready nodes in Kubernetes",
-    reads=["eks:DescribeNodegroup"],
+    iam=["eks:DescribeNodegroup"],
     needs_kubernetes=True,
 )
 def node_groups(deployment: LiveDeployment) -> Checks:

@@ -33,7 +33,7 @@ _KUEUE = Workload(
     phase=Phase.ADDONS,
     row="Kueue's controller has all its pods; the cluster policy and the quota of each team are in "
     "force as configured",
-    reads=[
+    iam=[
         "sagemaker:DescribeCluster",
         "sagemaker:DescribeClusterSchedulerConfig",
         "sagemaker:DescribeComputeQuota",

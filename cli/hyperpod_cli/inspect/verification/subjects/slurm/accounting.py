@@ -10,7 +10,7 @@ from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phas
 @subject(
     phase=Phase.DATA,
     row="a new database of Slurm's accounting is available, encrypted, backed up and not public",
-    reads=["rds:DescribeDBInstances"],
+    iam=["rds:DescribeDBInstances"],
 )
 def accounting(deployment: LiveDeployment) -> Checks:
     """Check that the database that the deployment made is as it was made."""

@@ -7,7 +7,7 @@ from hyperpod_cli.operate.clusters import find_cluster
 @subject(
     phase=Phase.DATA,
     row="each group without its own file systems mounts those of the deployment",
-    reads=["sagemaker:DescribeCluster"],
+    iam=["sagemaker:DescribeCluster"],
 )
 def mounts(deployment: LiveDeployment) -> Checks:
     """Check that new nodes of each group mount the file systems of the deployment."""

@@ -9,7 +9,7 @@ from hyperpod_shared.clusters import CONTROLLER, node_type, partitions_of
 @subject(
     phase=Phase.NODES,
     row="the controller runs, and each group has the node type and partition of the configuration",
-    reads=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"],
+    iam=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"],
 )
 def partitions(deployment: LiveDeployment) -> Checks:
     """Check the controller first, without which nothing of Slurm works, then the partitions."""
