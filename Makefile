@@ -33,7 +33,7 @@ help: ## Show this help
 ##@ Use
 
 rehearse: this-machine setup-rehearsal layout ## Deploy to a local AWS, verify, delete
-	@python -m hyperpod_rehearsal run
+	@hyperpod-cdk rehearse
 
 setup: .venv/.installed node_modules/.installed ## Install what deploying from a checkout needs into .venv and node_modules
 
@@ -79,12 +79,8 @@ dashboard-picture: setup-development setup-prometheus layout ## Draw the dashboa
 	@python -m tests.prometheus.picture
 
 rehearsal-picture: this-machine setup-development setup-training layout ## Draw what a rehearsal and commands print, and a report: docs/rehearsal.svg, docs/rehearsal-slurm.svg, docs/terminal, docs/report.png, docs/training-survives.svg
-	@python -m hyperpod_rehearsal run --picture docs/rehearsal.svg
-	@python -m hyperpod_rehearsal run --config config/slurm.yaml --picture docs/rehearsal-slurm.svg --work-directory build/rehearsal-slurm
-	@python -m hyperpod_rehearsal run --scenario training-survives --work-directory build/rehearsal-training
-	@cp build/rehearsal-training/training.svg docs/training-survives.svg
-	@python -m tests.support.browser build/rehearsal/report.html docs/report.png
 	@python -m tests.support.terminal_pictures
+	@python -m tests.support.browser build/rehearsal/report.html docs/report.png
 
 # Tests compare the last two, which are to be read: what a change of each key does, and the templates.
 generate: setup-development layout ## Write every generated file that is stale, and what tests compare

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from hyperpod_cdk.synthesis.node import use_own_node
-from hyperpod_cli.commands import WINGS, commands
+from hyperpod_cli.commands import WINGS, commands, rehearsal
 from hyperpod_cli.terminal.configuration import FileCommand
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 from hyperpod_cli.terminal.output import drop, protect
@@ -33,7 +33,7 @@ class _Wings(TyperGroup):
         for wing, heading in WINGS.items():
             rows = [
                 (name, shown.get_short_help_str(limit))
-                for name, shown in self.commands.items()
+                for name, shown in sorted(self.commands.items())
                 if getattr(shown, "rich_help_panel", None) == wing and not shown.hidden
             ]
             if rows:
@@ -111,6 +111,7 @@ def app() -> typer.Typer:
     )
     for each in commands().values():
         line.command(each.name, cls=FileCommand, rich_help_panel=each.wing)(each.run)
+    line.add_typer(rehearsal.app, rich_help_panel="deliver")
     return line
 
 

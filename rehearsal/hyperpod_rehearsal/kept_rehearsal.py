@@ -1,28 +1,18 @@
-"""A rehearsal that stays up: its shell, and what can be made to fail in it.
-
-`python -m hyperpod_rehearsal.kept_rehearsal NAME` lets something fail, in the shell that `keep`
-names.
-"""
+"""A rehearsal that stays up: its shell, and what can be made to fail in it."""
 
 from __future__ import annotations
 
-import argparse
 import json
-import os
 import shlex
-import sys
 import urllib.request
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.error import URLError
 
-from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.schema.limits import nearest
-from hyperpod_cli.terminal.configuration import DEFAULT_CONFIG
-from hyperpod_cli.terminal.errors import REFUSED, OpsError
+from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.options import command_line
-from hyperpod_cli.terminal.output import protect
 from hyperpod_emulator.signals import wait_for_interrupt
 from hyperpod_rehearsal import REPOSITORY
 from hyperpod_rehearsal.deployer import key_of, let_into
@@ -50,8 +40,10 @@ def cause(
     groups: Collection[str],
     checked: Collection[str],
     api: str | None,
-) -> None:
+) -> str:
     """Let something of `FAULTS` fail in a group from now on, and nothing else; `none` ends it.
+
+    What holds then is returned.
 
     `checked` are the groups with deep health checks. Without the address of the HyperPod API, this
     is not the shell of a kept rehearsal.
@@ -63,63 +55,38 @@ def cause(
     known = (*FAULTS, NONE)
     if name not in known:
         close = nearest(name, known=known)
-        raise OpsError(f"FAULT: {name!r} is not a fault{close} (faults: {', '.join(known)})")
+        raise OpsError(f"NAME: {name!r} is not a fault{close} (faults: {', '.join(known)})")
     if name != NONE and not group:
-        raise OpsError(f"GROUP: is missing; name the instance group whose nodes fail: {name}")
+        raise OpsError(f"--group: is missing; name the instance group whose nodes fail: {name}")
     if name != NONE and group not in groups:
         close = nearest(group, known=groups)
         raise OpsError(
-            f"GROUP: {group!r} is not a group of the configuration{close} (groups: "
+            f"--group: {group!r} is not a group of the configuration{close} (groups: "
             f"{', '.join(groups)})"
         )
     if name == DEEP_HEALTH_CHECK and group not in checked:
         raise OpsError(
-            f"GROUP: {group!r} has no deep_health_checks that could fail (groups with them: "
+            f"--group: {group!r} has no deep_health_checks that could fail (groups with them: "
             f"{', '.join(checked) or 'none'})"
         )
     if api is None:
         raise OpsError(
             f"{FAULTS_VARIABLE}: is not set; start `hyperpod-cdk rehearse --keep`, and source the "
-            "file "
-            "that it names in this shell"
+            "file that it names in this shell"
         )
     body = json.dumps({} if name == NONE else {FAULTS[name]: [group]}).encode()
     # The address is the rehearsal's own, on the loopback interface.
     request = urllib.request.Request(f"{api}/faults", data=body, method="PUT")  # noqa: S310
     try:
         with urllib.request.urlopen(request, timeout=_SECONDS):  # noqa: S310
-            return
+            pass
     except URLError as error:
         raise OpsError(
             f"{FAULTS_VARIABLE}: nothing listens at {api} ({error.reason}); the rehearsal has ended"
         ) from error
-
-
-def main() -> int:
-    """Run the command line; return 2 for a fault that cannot be caused."""
-    parser = argparse.ArgumentParser(prog="python -m hyperpod_rehearsal.kept_rehearsal")
-    parser.add_argument("name", metavar="NAME", help=", ".join((*FAULTS, NONE)))
-    parser.add_argument("--group", default="", help="instance group whose nodes fail")
-    parser.add_argument("--config", type=Path, default=DEFAULT_CONFIG)
-    arguments = parser.parse_args()
-    protect()
-    try:
-        config = load_config(arguments.config)
-        cause(
-            arguments.name,
-            group=arguments.group,
-            groups=[group.name for group in config.cluster.all_groups],
-            checked=[group.name for group in config.cluster.all_groups if group.deep_health_checks],
-            api=os.environ.get(FAULTS_VARIABLE),
-        )
-    except (ConfigError, OpsError) as error:
-        print(error, file=sys.stderr)
-        return REFUSED
-    if arguments.name == NONE:
-        print("The fault is cleared.")
-    else:
-        print(f"{arguments.name}: group {arguments.group}, until {NONE}")
-    return 0
+    if name == NONE:
+        return "The fault is cleared."
+    return f"{name}: group {group}, until `hyperpod-cdk rehearse fault {NONE}`"
 
 
 _OPERATOR = "operator"
@@ -145,7 +112,7 @@ def keep(stage: Stage) -> None:
                 f"the IAM user {_OPERATOR}:\n"
                 f"  {command_line('diff', stage.config_path)}\n"
                 f"  {'kubectl get nodes' if kubernetes else status}\n"
-                f"{_fault(stage.config)}"
+                f"{_fault(stage)}"
                 "docs/walk-through.md is a tour. Press Ctrl-C here to take everything down.\n"
             )
             wait_for_interrupt()
@@ -153,12 +120,12 @@ def keep(stage: Stage) -> None:
         show()
 
 
-def _fault(config: Config) -> str:
+def _fault(stage: Stage) -> str:
     """Return the line that lets something fail; HyperPod's groups can."""
-    names = [group.name for group in config.cluster.all_groups]
-    return "".join(
-        f"  hyperpod-cdk rehearse fault capacity-shortage --group {name}\n" for name in names[-1:]
-    )
+    for group in reversed(stage.config.cluster.all_groups):
+        command = "rehearse fault capacity-shortage"
+        return f"  {command_line(command, stage.config_path, '--group', group.name)}\n"
+    return ""
 
 
 @contextmanager
@@ -211,7 +178,3 @@ def _variables(stage: Stage) -> Mapping[str, str]:
 def _shown(file: Path) -> str:
     """Return a path as it is written in this folder."""
     return str(file.relative_to(Path.cwd()) if file.is_relative_to(Path.cwd()) else file)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

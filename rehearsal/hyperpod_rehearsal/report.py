@@ -18,6 +18,7 @@ from hyperpod_rehearsal.training import TrainingReport
 
 INTERRUPTED = "Interrupted."
 """The error of a rehearsal that was ended before its end."""
+_MOST_LINES = 6
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,6 +28,9 @@ class StackReport:
     name: str
     status: str
     seconds: float
+
+    def __str__(self) -> str:
+        return f"  {self.name:24} {self.status:24} {self.seconds:6.1f} s"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,21 +65,16 @@ class Report:
         path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
-def summarize(report: Report, *, report_path: Path, kept: bool = False) -> str:
-    """Return the end of the rehearsal's output.
-
-    A deployment that was kept up was shown then, and may have changed since.
-    """
-    deployment = () if kept else deployment_lines(report)
-    return "\n".join((*deployment, *_end(report, report_path=report_path)))
+def summarize(report: Report, *, work_directory: Path) -> str:
+    """Return the end of the rehearsal's output: what is wrong first, the verdict last."""
+    return "\n".join(_end(report, work_directory=work_directory))
 
 
 def deployment_lines(report: Report) -> Iterator[str]:
     """Yield what was deployed: stacks, outputs, cluster and release."""
     if report.stacks:
         yield "\nStacks"
-    for stack in report.stacks:
-        yield f"  {stack.name:24} {stack.status:24} {stack.seconds:6.1f} s"
+    yield from map(str, report.stacks)
     yield from output_lines(report.outputs)
     if report.cluster is not None:
         yield f"\nHyperPod cluster {report.cluster['name']} is {report.cluster['status']}"
@@ -87,20 +86,31 @@ def deployment_lines(report: Report) -> Iterator[str]:
         yield "\nHelm release {namespace}/{name}: {chart}, {status}".format(**report.release)
 
 
-def _end(report: Report, *, report_path: Path) -> Iterator[str]:
-    failed = [check for check in report.verify if not check.ok]
-    if failed:
-        yield "\nFailed checks"
-        yield from (f"  {each.title}{f': {each.found}' if each.found else ''}" for each in failed)
+def _end(report: Report, *, work_directory: Path) -> Iterator[str]:
     if report.error:
-        yield "\nThe error, as it had to come" if report.ok else "\nError"
-        yield from (f"  {line}".rstrip() for line in report.error.splitlines())
-    verdict = "succeeded" if report.ok else "FAILED"
-    passed = f"{len(report.verify) - len(failed)} of {len(report.verify)} checks passed. "
-    yield (
-        f"\nRehearsal {verdict} in {report.seconds:.0f} s. {passed if report.verify else ''}"
-        f"Report: {report_path.with_suffix('.html')}; logs next to it."
+        yield "The error, as it had to come:" if report.ok else "Error:"
+        yield from _shortened([f"  {line}".rstrip() for line in report.error.splitlines()])
+    failed = [check for check in report.verify if not check.ok]
+    checks = len(report.verify)
+    if checks:
+        yield f"{checks - len(failed)} of {checks} checks hold" + (", but not:" if failed else "")
+    yield from _shortened(
+        [f"  {each.title}{f': {each.found}' if each.found else ''}" for each in failed]
     )
+    verdict = "succeeded" if report.ok else "FAILED"
+    yield (
+        f"Rehearsal {verdict} in {report.seconds:.0f} s. "
+        f"Report: {work_directory / 'report.html'}; logs next to it."
+    )
+
+
+def _shortened(lines: Sequence[str]) -> Sequence[str]:
+    """Return the first and the last of many lines: the cause, and the next step."""
+    if len(lines) <= _MOST_LINES:
+        return lines
+    left_out = len(lines) - _MOST_LINES + 1
+    first, last = lines[: _MOST_LINES // 2], lines[left_out + _MOST_LINES // 2 :]
+    return [*first, f"  ... {left_out} more lines in the report", *last]
 
 
 def report_page(

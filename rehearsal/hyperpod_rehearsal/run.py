@@ -112,14 +112,12 @@ class Rehearsal:
         return report
 
     def _run(self, report: Report, *, progress: Progress, attempts: list[Attempt]) -> None:
-        eks_cluster = eks_cluster_of(self.config)
-        apis = " and HyperPod API" if eks_cluster is None else ", HyperPod API and Kubernetes API"
-        progress.say(f"Starting the local AWS{apis} ...")
+        progress.highlight(f"Rehearsing {self.config_path} on a local AWS")
         with rehearsal_environment(
             account=account_of(self.config),
             region=self.region,
             kubernetes_version=self.config.eks.version,
-            eks_cluster_name=eks_cluster,
+            eks_cluster_name=eks_cluster_of(self.config),
             log_file=self.work_directory / "local-aws.log",
         ) as environment:
             stage = Stage(
@@ -137,8 +135,8 @@ class Rehearsal:
                 self._plain(stage, report=report)
             else:
                 play(self.scenario, stage=stage, report=report)
+            progress.say("\n".join(deployment_lines(report)))
             if self.keep:
-                progress.show("\n".join(deployment_lines(report)))
                 keep(stage)
                 _consent(stage)
             _take_down(stage, report=report)
@@ -179,7 +177,7 @@ def play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
         report.error = stage.destroy("hyperpod")
         if report.error is not None:
             return
-    stage.progress.say(f"Scenario {scenario.name}: {scenario.summary}")
+    stage.progress.highlight(f"Scenario {scenario.name}: {scenario.summary}")
     stage.training = None
     listener = Listener(stage, begins_deployed=scenario.begins != "new")
     for check in scenario.checks(stage):

@@ -93,6 +93,7 @@ class Stage:
     _script_changes: int = field(init=False, default=0)
     _synthesized: set[Path] = field(init=False, default_factory=set)
     _deployed: Path | None = field(init=False, default=None)
+    _highlighted: set[str] = field(init=False, default_factory=set)
 
     def __post_init__(self) -> None:
         """Start with the configuration as it is."""
@@ -213,6 +214,7 @@ class Stage:
             # The CLI marks a stack that is done, and one that failed.
             if line.lstrip().startswith(("✅", "❌")):
                 self.progress.say(f"  {line.strip()}")
+                self._highlight(line.split()[1])
 
         self._lift_protection()
         try:
@@ -229,6 +231,13 @@ class Stage:
         self._record(operation)
         self._deployed = self.assembly
         return None
+
+    def _highlight(self, name: str) -> None:
+        """Print how the first deployment of a stack ended."""
+        if name not in self._highlighted:
+            self._highlighted.add(name)
+            for stack in stack_reports(self.environment.clients, [name]):
+                self.progress.highlight(str(stack))
 
     def _record(self, operation: Operation, *, messages: Sequence[str] = ()) -> None:
         if self.attempts is None:
@@ -308,7 +317,7 @@ class Stage:
         return operation
 
     def _failure(self, operation: Operation, *, again: str) -> str:
-        """Return what a command would say of a failed operation; empty if no stack says why."""
+        """Return what the command would say of a failed operation; empty if no stack says why."""
         operation.read()
         return "\n".join(
             failure_lines(

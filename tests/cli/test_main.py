@@ -162,7 +162,9 @@ def test_each_command_is_listed_in_its_wing(capsys: pytest.CaptureFixture[str]) 
     for wing, heading in WINGS.items():
         listed = text.partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
         names = [line.split()[0] for line in listed.splitlines() if line[2] != " "]
-        assert names == [each.name for each in commands().values() if each.wing == wing]
+        expected = {each.name for each in commands().values() if each.wing == wing}
+        # Of several commands, which have a file of their own.
+        assert names == sorted(expected | ({"rehearse"} if wing == "deliver" else set()))
 
 
 def reached(command: Function) -> set[str]:

@@ -9,16 +9,34 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from hyperpod_cli.main import app
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.hyperpod import Faults, HyperPodApi
-from hyperpod_rehearsal import __main__ as command
+from hyperpod_rehearsal.commands import rehearse
 from hyperpod_rehearsal.kept_rehearsal import FAULTS, FAULTS_VARIABLE, cause
 from hyperpod_rehearsal.run import Rehearsal
+from tests.support.commands import kept_signals
 from tests.support.configs import REPOSITORY
 from tests.support.patience import PATIENCE_SECONDS
+
+DEFAULT = REPOSITORY / "config" / "default.yaml"
+
+
+def started(*arguments: str, directory: Path, **options: Any) -> subprocess.Popen[str]:
+    """Start a rehearsal in a folder of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "hyperpod_cli", "rehearse", *arguments],
+        cwd=directory,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        **options,
+    )
 
 
 def test_a_request_that_is_too_large_is_one_line(tmp_path: Path) -> None:
@@ -28,54 +46,59 @@ def test_a_request_that_is_too_large_is_one_line(tmp_path: Path) -> None:
     config = tmp_path / "large.yaml"
     config.write_text(json.dumps({"name": "ml", "cluster": {"instance_groups": groups}}))
 
-    options = ["--config", str(config), "--work-directory", str(tmp_path / "work")]
-    done = subprocess.run(
-        [sys.executable, "-m", "hyperpod_rehearsal", "run", *options],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE_SECONDS,
-    )
+    process = started(str(config), directory=tmp_path)
+    output, _ = process.communicate(timeout=PATIENCE_SECONDS)
 
-    assert done.returncode == 2, done.stderr
-    (line,) = done.stderr.splitlines()
+    assert process.returncode == 2, output
+    _, line = output.splitlines()
     assert line.startswith("ml-hyperpod/Cluster: the request for the HyperPod cluster has ")
-    report = json.loads((tmp_path / "work" / "report.json").read_text())
+    report = json.loads((tmp_path / "build" / "rehearsal" / "report.json").read_text())
     assert (report["ok"], report["error"]) == (False, line)
 
 
 def test_it_does_not_wait_for_the_cdk() -> None:
-    program = "import sys, hyperpod_rehearsal.__main__; sys.exit('aws_cdk' in sys.modules)"
+    program = "import sys, hyperpod_rehearsal.commands; sys.exit('aws_cdk' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=False)
     assert done.returncode == 0
 
 
-def test_two_rehearsals_do_not_share_a_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(
-        "sys.argv", ["hyperpod_rehearsal", "run", "--work-directory", str(tmp_path)]
-    )
+def refusal(work_directory: Path) -> str:
+    """Return why a rehearsal in a folder ends."""
+    with kept_signals(), pytest.raises(OpsError) as refused:
+        rehearse(DEFAULT, work_directory=work_directory)
+    return str(refused.value)
+
+
+def test_two_rehearsals_do_not_share_a_folder(tmp_path: Path) -> None:
     with (tmp_path / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        assert command.main() == 2
-    (line,) = capsys.readouterr().err.splitlines()
+        line = refusal(tmp_path)
     assert line.startswith(f"{tmp_path}: another rehearsal is running in it; wait for its end")
 
 
-def test_a_full_disk_is_one_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_full_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_arguments: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Rehearsal, "run", full)
-    monkeypatch.setattr(
-        "sys.argv", ["hyperpod_rehearsal", "run", "--work-directory", str(tmp_path)]
-    )
-    assert command.main() == 2
-    assert capsys.readouterr().err == f"{tmp_path}: the disk is full; free some space.\n"
+    assert refusal(tmp_path) == f"{tmp_path}: the disk is full; free some space."
+
+
+def test_another_machine_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.system", lambda: "Darwin")
+    line = refusal(tmp_path)
+    assert line.startswith("rehearse: needs Linux on x86_64, and this is Darwin on ")
+
+
+def test_without_the_rehearsal_one_line_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # As if there were no package of that name.
+    monkeypatch.setitem(sys.modules, "hyperpod_rehearsal.commands", None)
+    told = CliRunner().invoke(app(), ["rehearse", str(DEFAULT)])
+    assert told.exit_code == 2
+    (line,) = told.output.splitlines()
+    assert line.endswith("pip install 'hyperpod-cdk[rehearsal]'")
 
 
 _INTERRUPTS = {signal.SIGINT, signal.SIGTERM}
@@ -145,8 +168,8 @@ def test_children_start_with_the_default_signals() -> None:
 
 @pytest.mark.parametrize("end", sorted(_INTERRUPTS))
 def test_a_rehearsal_is_interrupted(end: signal.Signals, tmp_path: Path) -> None:
-    process = _start("-m", "hyperpod_rehearsal", "run", "--work-directory", str(tmp_path))
-    _read_until(process, "Synthesizing")
+    process = started(str(DEFAULT), directory=tmp_path, preexec_fn=_ignore_and_block)
+    _read_until(process, "Rehearsing")
     os.kill(process.pid, end)
     output, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130
@@ -183,20 +206,20 @@ def test_the_next_fault_takes_the_place_of_the_last_one(api: HyperPodApi) -> Non
 @pytest.mark.parametrize(
     ("name", "group", "address", "told"),
     [
-        ("capacity", "gpu", "http://127.0.0.1:9", "FAULT: 'capacity' is not a fault"),
-        ("", "gpu", "http://127.0.0.1:9", "FAULT: '' is not a fault"),
-        ("capacity-shortage", "", "http://127.0.0.1:9", "GROUP: is missing; name the instance"),
+        ("capacity", "gpu", "http://127.0.0.1:9", "NAME: 'capacity' is not a fault"),
+        ("", "gpu", "http://127.0.0.1:9", "NAME: '' is not a fault"),
+        ("capacity-shortage", "", "http://127.0.0.1:9", "--group: is missing; name the instance"),
         (
             "capacity-shortage",
             "gpus",
             "http://127.0.0.1:9",
-            "GROUP: 'gpus' is not a group of the configuration; did you mean gpu? (groups: ",
+            "--group: 'gpus' is not a group of the configuration; did you mean gpu? (groups: ",
         ),
         (
             "deep-health-check-fails",
             "plain",
             "http://127.0.0.1:9",
-            "GROUP: 'plain' has no deep_health_checks that could fail (groups with them: gpu, cpu)",
+            "--group: 'plain' has no deep_health_checks that could fail (groups with them: gpu, ",
         ),
         ("none", "", None, f"{FAULTS_VARIABLE}: is not set; start `hyperpod-cdk rehearse --keep`"),
         ("none", "", "http://127.0.0.1:9", f"{FAULTS_VARIABLE}: nothing listens at http://127"),
@@ -212,22 +235,11 @@ def test_what_cannot_be_caused_is_told(
 
 
 def test_the_command_ends_with_one_line() -> None:
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "hyperpod_rehearsal.kept_rehearsal",
-            "capacity-shortag",
-            "--group",
-            "gpu",
-        ],
-        cwd=REPOSITORY,
-        capture_output=True,
-        text=True,
-        check=False,
+    told = CliRunner().invoke(
+        app(), ["rehearse", "fault", "capacity-shortag", "--group", "gpu", str(DEFAULT)]
     )
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(
-        "FAULT: 'capacity-shortag' is not a fault; did you mean capacity-shortage? (faults: "
+    assert told.exit_code == 2
+    (line,) = told.output.splitlines()
+    assert line.startswith(
+        "NAME: 'capacity-shortag' is not a fault; did you mean capacity-shortage? (faults: "
     )
-    assert done.stderr.count("\n") == 1

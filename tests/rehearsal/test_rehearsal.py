@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from hyperpod_cdk import load_config
-from hyperpod_rehearsal.__main__ import main
+from hyperpod_cli.main import app
+from hyperpod_rehearsal.commands import LOG
 from hyperpod_rehearsal.environment import ALLOWED_CALLS
 from hyperpod_stacks.table import stack_names
 from tests.support.browser import faults, looked_at
@@ -31,6 +33,8 @@ from tests.support.shell_blocks import (
     shell_blocks,
 )
 
+DEFAULT = REPOSITORY / "config" / "default.yaml"
+LINES = 25
 _PLATFORM_OUTPUTS = {
     "GrantAdminCommand",
     "EKSClusterName",
@@ -52,7 +56,7 @@ _PLATFORM_OUTPUTS = {
 
 def _start(*arguments: str, directory: Path = REPOSITORY) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [sys.executable, "-m", "hyperpod_rehearsal", "run", *arguments],
+        [sys.executable, "-m", "hyperpod_cli", "rehearse", *arguments],
         cwd=directory,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -202,18 +206,26 @@ def test_every_check_is_reported_and_passes(rehearsed: tuple[int, str, dict[str,
     _, output, report = rehearsed
     assert len(report["verify"]) > 15
     assert [check["check"] for check in report["verify"] if not check["ok"]] == []
-    assert "kept, as on AWS: FSx file system" in output
-    # Each value once, and commands so that they can be copied.
-    assert output.count(report["outputs"]["ml-platform"]["EKSClusterArn"]) == 1
-    assert "  GrantAdminCommand\n    aws eks create-access-entry --cluster-name ml-eks" in output
+    assert f"\n{len(report['verify'])} of {len(report['verify'])} checks hold\n" in output
 
 
 @pytest.mark.whole
 @pytest.mark.slow(seconds=0)
-def test_warnings_of_the_synthesis_are_shown(rehearsed: tuple[int, str, dict[str, Any]]) -> None:
-    _, output, _ = rehearsed
-    (warning,) = [line for line in output.splitlines() if "WARNING eks.admins: [] gives" in line]
-    assert warning.endswith("the platform stack's output GrantAdminCommand")
+def test_few_lines_are_printed_and_the_rest_is_in_the_log(
+    rehearsed: tuple[int, str, dict[str, Any]], directory: Path
+) -> None:
+    _, output, report = rehearsed
+    lines = output.splitlines()
+    assert len(lines) <= LINES
+    for stack in report["stacks"]:
+        (line,) = [line for line in lines if stack["name"] in line.split()]
+        assert line.endswith(" s")
+    log = (directory / LOG).read_text("utf-8")
+    assert "kept, as on AWS: FSx file system" in log
+    assert "Lifting the termination protection of ml-platform" in log
+    # Each value once, and commands so that they can be copied.
+    assert log.count(report["outputs"]["ml-platform"]["EKSClusterArn"]) == 1
+    assert "  GrantAdminCommand\n    aws eks create-access-entry --cluster-name ml-eks" in log
 
 
 @pytest.mark.whole
@@ -251,7 +263,7 @@ def test_everybody_can_read_its_page(
 @pytest.fixture
 def interrupted(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], set[int]]]:
     """A scenario in the middle of its deployment, and the processes that it has started."""
-    process = _start("--scenario", "scale-up", "--work-directory", str(tmp_path))
+    process = _start(str(DEFAULT), "--scenario", "scale-up", directory=tmp_path)
     assert process.stdout is not None
     for line in process.stdout:
         assert "FAIL" not in line
@@ -276,39 +288,35 @@ def test_an_interrupted_rehearsal_leaves_no_process_but_a_report(
     assert "Interrupted" in output
     assert "Traceback" not in output
     assert _alive(started) == set()
-    html = (tmp_path / "report.html").read_text("utf-8")
+    html = (tmp_path / "build" / "rehearsal" / "report.html").read_text("utf-8")
     assert "The rehearsal was interrupted." in html
     assert "Stack ml-platform: CREATE_<wbr>COMPLETE" in html
 
 
 @pytest.fixture
-def refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., str]:
+def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     """Return what a rehearsal that is refused says, in a folder that no other one works in."""
 
     def said(*arguments: str) -> str:
-        options = [*arguments, "--work-directory", str(tmp_path / "work")]
-        monkeypatch.chdir(REPOSITORY)
-        monkeypatch.setattr("sys.argv", ["hyperpod_rehearsal", "run", *options])
+        monkeypatch.chdir(tmp_path)
         with kept_signals():
-            assert main() == 2
-        captured = capsys.readouterr()
-        return captured.out + captured.err
+            told = CliRunner().invoke(app(), ["rehearse", *arguments])
+        assert told.exit_code == 2
+        return told.output
 
     return said
 
 
 def test_a_scenario_that_does_not_apply_is_told_in_a_line(refused: Callable[..., str]) -> None:
-    config = ("--config", "config/spot-dev.yaml")
-    assert refused(*config, "--scenario", "deep-health-check-fails") == (
+    config = str(REPOSITORY / "config" / "spot-dev.yaml")
+    assert refused(config, "--scenario", "deep-health-check-fails") == (
         "Scenario deep-health-check-fails needs a group with deep_health_checks, which "
-        "config/spot-dev.yaml does not have.\n"
+        f"{config} does not have.\n"
     )
 
 
 def test_a_misspelled_scenario_is_told_in_a_line(refused: Callable[..., str]) -> None:
-    assert refused("--scenario", "scale-upp") == (
+    assert refused(str(DEFAULT), "--scenario", "scale-upp") == (
         "--scenario: there is no scenario 'scale-upp'; did you mean scale-up? "
         "See docs/rehearsal.md.\n"
     )
@@ -328,6 +336,6 @@ def test_bad_input_is_told_in_a_line(
     config = tmp_path / "config.yaml"
     if content is not None:
         config.write_text(content)
-    (line,) = refused("--config", str(config)).splitlines()
+    (line,) = refused(str(config)).splitlines()
     assert line.startswith(str(config))
     assert told in line

@@ -6,11 +6,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-from hyperpod_rehearsal import __main__ as command
+from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_rehearsal import training
+from hyperpod_rehearsal.commands import rehearse
 from hyperpod_rehearsal.scenarios import training_survives
 from hyperpod_rehearsal.training import Said, TrainingReport
 from hyperpod_rehearsal.training_picture import picture
+from tests.support.commands import kept_signals
+from tests.support.configs import REPOSITORY
+
+DEFAULT = REPOSITORY / "config" / "default.yaml"
 
 FAULT = 100.0
 SAVED, LAST, END = 80, 105, training_survives._STEPS
@@ -94,14 +99,12 @@ def test_the_picture_has_the_steps_before_and_after_the_fault() -> None:
 
 
 def test_without_pytorch_one_line_says_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(training, "_ENVIRONMENT", tmp_path)
-    options = ["--scenario", "training-survives", "--work-directory", str(tmp_path / "work")]
-    monkeypatch.setattr("sys.argv", ["hyperpod_rehearsal", "run", *options])
-    assert command.main() == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert line == (
+    with kept_signals(), pytest.raises(OpsError) as refused:
+        rehearse(DEFAULT, scenario="training-survives", work_directory=tmp_path / "work")
+    assert str(refused.value) == (
         "Scenario training-survives needs PyTorch, which is not installed: "
         "run `make setup-training`."
     )

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, redirect_stdout
@@ -24,9 +25,10 @@ from rich.text import Text
 
 from hyperpod_cli.main import app
 from hyperpod_cli.operate.clusters import nodes_of
+from hyperpod_cli.terminal.console import VisibleConsole
 from hyperpod_emulator.hyperpod.simulation.faults import Faults
+from hyperpod_rehearsal.commands import WORK_DIRECTORY, rehearse
 from hyperpod_rehearsal.kept_rehearsal import operator_credentials
-from hyperpod_rehearsal.progress import picture
 from hyperpod_rehearsal.verification import wait_for_nodes
 from tests.support.configs import REPOSITORY
 from tests.support.operator import Operator
@@ -34,12 +36,39 @@ from tests.support.stages import bootstrapped_stage
 
 FOLDER = REPOSITORY / "docs" / "terminal"
 GROUP = "worker-group-1"
-_WIDTH = 80
+_WIDTH, _WIDE = 80, 110
 _ID = re.compile(r"\b(fs|i|nat|rtb|sg|subnet|vpc)-[0-9a-f]{17}\b")
 _TIME = re.compile(r"\b20\d\d-\d\d-\d\d \d\d:\d\d:\d\d\b")
 _SOME_TIME = "2026-01-15 09:30:00"
 _OK = re.compile(r"^ok\b|\bok$")
 _SHOWN = 2
+_FONT_RATIO = 0.6
+# As rich has it, but without its web font: GitHub loads none, and it is not this project's.
+_SVG = """\
+<svg class="{unique_id}" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix, .{unique_id}-title {{
+  font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
+}}
+.{unique_id}-matrix {{ font-size: {char_height}px; line-height: {line_height}px; }}
+.{unique_id}-title {{ font-size: 18px; font-weight: bold; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" />
+</clipPath>
+{lines}
+</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
 
 Situation = Callable[[Operator], AbstractContextManager[None]]
 
@@ -140,12 +169,31 @@ def drawn(name: str, operator: Operator) -> str:
     wanted = PICTURES[name]
     with wanted.situation(operator):
         shown = printed(operator, *shlex.split(wanted.command)[1:], typed=wanted.typed)
-    console = Console(
-        record=True, file=io.StringIO(), width=_WIDTH, highlight=False, markup=False, emoji=False
-    )
+    console = recording_console(_WIDTH)
     # Below the last line, an SVG of rich has no room for the tails of letters.
     console.print(Text.from_ansi(shortened(settled(shown)).rstrip()), end="\n\n")
     return picture(console, title=wanted.command, name=name)
+
+
+def recording_console(width: int) -> Console:
+    """Return a console that keeps what it prints, and shows no spinner, which a picture cannot."""
+    return VisibleConsole(file=io.StringIO(), record=True, force_terminal=False, width=width)
+
+
+def picture(console: Console, *, title: str, name: str) -> str:
+    """Return what a console kept as an SVG, whose styles have a name."""
+    return console.export_svg(
+        title=title, code_format=_SVG, font_aspect_ratio=_FONT_RATIO, unique_id=name
+    )
+
+
+def draw_rehearsal(config: Path, *, file: Path, work_directory: Path = WORK_DIRECTORY) -> None:
+    """Rehearse a configuration, and draw what that prints."""
+    console = recording_console(_WIDE)
+    assert rehearse(config, work_directory=work_directory, console=console) == 0
+    console.print()
+    drawing = picture(console, title=f"hyperpod-cdk rehearse {config}", name="rehearsal")
+    file.write_text(drawing, "utf-8")
 
 
 class _Keyboard(io.StringIO):
@@ -211,7 +259,17 @@ def _says_ok(line: str) -> bool:
 
 
 def main() -> None:
-    """Deploy, and draw every picture."""
+    """Rehearse, deploy, and draw every picture."""
+    docs = FOLDER.parent
+    draw_rehearsal(Path("config/default.yaml"), file=docs / "rehearsal.svg")
+    draw_rehearsal(
+        Path("config/slurm.yaml"),
+        file=docs / "rehearsal-slurm.svg",
+        work_directory=Path("build/rehearsal-slurm"),
+    )
+    training = Path("build/rehearsal-training")
+    rehearse(Path("config/default.yaml"), scenario="training-survives", work_directory=training)
+    shutil.copy(training / "training.svg", docs / "training-survives.svg")
     FOLDER.mkdir(exist_ok=True)
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -59,10 +59,32 @@ def rehearse_change(
     Exit code: 0 if nothing would be lost, 1 if it would fail, 4 if data or running pods would be
     lost, 2 if it cannot be rehearsed.
     """
-    from hyperpod_cli.inspect.archive.rehearsed import rehearse
+    import tempfile
 
-    options = [part for file in policy or () for part in ("--policy", str(file))]
-    options += ["--without-failure"] if without_failure else []
-    options += [] if assembly is None else ["--assembly", str(assembly)]
-    options += ["--json"] if as_json else []
-    return rehearse(config, region=region, archive=archive, save=save, options=options)
+    from hyperpod_cdk import load_config
+    from hyperpod_cli.aws.session import aws_session
+    from hyperpod_cli.commands.rehearsal import rehearsal
+    from hyperpod_cli.inspect.archive.archive import written
+    from hyperpod_cli.inspect.archive.reading import archive_of
+    from hyperpod_cli.terminal.errors import OpsError
+
+    if archive is not None and save is not None:
+        raise OpsError("--save: is for what is read from AWS; leave it, or --archive, out")
+    if save is None:
+        rehearsal()  # before AWS is asked
+    with tempfile.TemporaryDirectory() as folder:
+        path = archive or save or Path(folder, "deployed.zip")
+        if archive is None:
+            loaded = load_config(config)
+            found = archive_of(loaded, session=aws_session(region=region, config=loaded))
+            for line in written(found, path=path):
+                typer.echo(line, err=True)
+        code: int = rehearsal().change(
+            config,
+            archive=path,
+            policies=policy or [],
+            fails=not without_failure,
+            assembly=assembly,
+            as_json=as_json,
+        )
+    return code

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import sys
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -233,5 +234,6 @@ def test_the_command_refuses_what_cannot_be_rehearsed(
     missing = ["--archive", str(tmp_path / "none.zip")]
     assert "none.zip: cannot be read (No such file" in told(*config, *missing)
     assert "--save: is for what is read from AWS" in told(*config, *missing, "--save", str(file))
-    monkeypatch.chdir(tmp_path)
-    assert told(*config, "--archive", str(file)).startswith("rehearsal: is not in this folder")
+    # As if there were no package of that name.
+    monkeypatch.setitem(sys.modules, "hyperpod_rehearsal.commands", None)
+    assert "pip install 'hyperpod-cdk[rehearsal]'" in told(*config, "--archive", str(file))
