@@ -156,9 +156,14 @@ def test_each_file_of_a_wing_registers_its_commands() -> None:
     assert {path.parent.name for path in _FOLDER.glob("*/*.py")} == {*WINGS}
 
 
-def test_each_command_is_listed_in_its_wing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_command_is_listed_in_its_wing(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
     assert run("--help") == 0
     text = capsys.readouterr().out
+    # Each first sentence is whole.
+    assert text.count("...") == len(["[ARGS]..."])
     for wing, heading in WINGS.items():
         listed = text.partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
         names = [line.split()[0] for line in listed.splitlines() if line[2] != " "]

@@ -155,7 +155,7 @@ def build_with_docker(found: TrainingImages, *, say: Say) -> None:
     docker = shutil.which(_DOCKER)
     if docker is None:
         raise OpsError(
-            "docker: is not on PATH; install Docker with buildx, or leave out DOCKER=1 and let "
+            "docker: is not on PATH; install Docker with buildx, or leave out --docker and let "
             "CodeBuild build"
         )
     _ask([docker, "info"], "is not running, or not for this user; start it")
@@ -189,7 +189,7 @@ def _ask(command: list[str], otherwise: str) -> None:
     done = _run(command)
     if done.returncode:
         told = " ".join(done.stderr.split())
-        raise OpsError(f"docker: {otherwise}, or leave out DOCKER=1: {told}")
+        raise OpsError(f"docker: {otherwise}, or leave out --docker: {told}")
 
 
 def _run(command: list[str], *, password: str | None = None) -> subprocess.CompletedProcess[str]:

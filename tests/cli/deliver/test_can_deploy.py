@@ -113,8 +113,8 @@ def test_no_account_is_told_in_one_line(
         ({"Parameter": {"Value": "28"}}, None),
         (
             client_error("ParameterNotFound", "GetParameter", ""),
-            "mine.yaml: '111122223333/us-west-2' is not bootstrapped for CDK; run once: make "
-            "bootstrap, with the same FILE",
+            "mine.yaml: '111122223333/us-west-2' is not bootstrapped for CDK; run once: "
+            "hyperpod-cdk bootstrap, with the same FILE",
         ),
         (client_error("AccessDeniedException", "GetParameter", "not authorized"), None),
         (

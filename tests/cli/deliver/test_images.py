@@ -210,5 +210,5 @@ def test_what_crane_says_is_one_line(ecr: Stubber) -> None:
 def test_without_crane_the_way_on_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("shutil.which", lambda _name: None)
 
-    with pytest.raises(FailedError, match=r"install it .*MIRROR=1 DRY=1"):
+    with pytest.raises(FailedError, match=r"install it .*--mirror --dry-run"):
         digest("a/b:1")

@@ -35,7 +35,9 @@ def cost(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say what a configuration costs at AWS's list prices, or what teams have used.
+    """Say what a configuration costs, or what teams have used.
+
+    Prices are AWS's list prices.
 
     --actual needs observability.prometheus, or with Slurm cluster.slurm.accounting. Without
     --actual, nothing is asked of AWS.
@@ -77,7 +79,7 @@ def dashboards(
         ),
     ] = None,
 ) -> None:
-    """Write the dashboards of Grafana and the rules of Prometheus.
+    """Write Grafana's dashboards and Prometheus's rules.
 
     A Grafana in AWS gets them by a token that is valid for five minutes; any other by the token in
     GRAFANA_TOKEN.

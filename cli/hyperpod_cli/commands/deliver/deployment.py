@@ -50,7 +50,7 @@ def deploy(
     express: Express = False,
     yes: Yes = False,
 ) -> int:
-    """Show what changes, ask, deploy to your AWS account.
+    """Show what changes, ask, and deploy to your AWS account.
 
     With --templates, account, chart and images are not looked at before.
     """
@@ -136,14 +136,11 @@ def destroy(
     iam=[*READS, "ssm:GetParameter", "sts:GetCallerIdentity"],
     in_kubernetes="list pods",
 )
-def diff(
-    *,
-    config: ConfigFile,
-    as_json: AsJson = False,
-) -> None:
-    """Show what a deployment would change: in words, as `deploy` does, then each property.
+def diff(*, config: ConfigFile, as_json: AsJson = False) -> None:
+    """Show what a deployment would change.
 
-    With --json, print the plan alone: its effects, what it costs, whether it needs consent.
+    In words, as `deploy` does, then each property. With --json, the plan alone: its effects, what
+    it costs, whether it needs consent.
     """
     from hyperpod_cli.aws.cdk_cli import synth, templates_folder
     from hyperpod_cli.deliver.can_deploy import require_deployable

@@ -33,9 +33,10 @@ def image(
     ] = False,
     every: Every = 5,
 ) -> None:
-    """Build the images that jobs train in, and print their digests.
+    """Build the images that jobs train in.
 
-    CodeBuild builds them, or Docker. An image whose files have not changed is not built again.
+    Prints their digests. CodeBuild builds them, or Docker. An image whose files have not
+    changed is not built again.
     """
     import time
 

@@ -20,7 +20,7 @@ def pipeline(
     ] = False,
     yes: Yes = False,
 ) -> int:
-    """Create or change the pipeline that deploys the environments."""
+    """Create or change the pipeline for the environments."""
     from hyperpod_cli.aws.cdk_cli import cdk_alone
     from hyperpod_cli.deliver.charts.command import package_if_needed
     from hyperpod_cli.deliver.pipeline.connection import require_creatable

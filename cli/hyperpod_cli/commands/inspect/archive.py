@@ -17,7 +17,10 @@ def archive(
     config: ConfigFile,
     region: Region = None,
 ) -> None:
-    """Read what is deployed into a file, without secrets, to rehearse changes on."""
+    """Read what is deployed into a file, without secrets.
+
+    Changes are rehearsed on it.
+    """
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.session import aws_session
     from hyperpod_cli.inspect.archive.archive import written
@@ -54,7 +57,9 @@ def rehearse_change(
     ] = None,
     as_json: AsJson = False,
 ) -> int:
-    """Deploy a change on a local AWS that has what is deployed, and show what it does.
+    """Rehearse a change on a copy of what is deployed.
+
+    It is deployed on a local AWS, which shows what it does.
 
     Exit code: 0 if nothing would be lost, 1 if it would fail, 4 if data or running pods would be
     lost, 2 if it cannot be rehearsed.

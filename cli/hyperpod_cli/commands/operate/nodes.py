@@ -134,9 +134,9 @@ def release(
     region: Region = None,
     yes: Yes = False,
 ) -> None:
-    """Take nodes out of the quarantine that recurring health checks put them into.
+    """Take nodes out of quarantine.
 
-    Shows why they are there, and asks.
+    Recurring health checks put them there. Shows why, and asks.
     """
     from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.nodes.quarantine import run

@@ -89,7 +89,10 @@ def idle(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show groups whose accelerators nothing has, what they cost, and how to end that."""
+    """Show groups whose accelerators nothing uses.
+
+    What they cost, and how to end that.
+    """
     from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.idle import run
 
@@ -100,9 +103,10 @@ def idle(
 def list_clusters(
     *, config: ConfigIfAny = None, region: Region = None, as_json: AsJson = False
 ) -> None:
-    """List the HyperPod clusters that CloudFormation stacks made.
+    """List the HyperPod clusters of a region.
 
-    Those in one region: --region, else the configuration's or the environment's.
+    Those that CloudFormation stacks made. The region is that of --region, else the
+    configuration's or the environment's.
     """
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.session import aws_session
@@ -199,9 +203,9 @@ def status(
     nodes: Annotated[bool, typer.Option("--nodes", help="List all nodes.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show the state of the cluster, its groups and nodes, and EKS node groups.
+    """Show the state of the cluster, its groups and nodes.
 
-    Of nodes, those that do not work, and why.
+    EKS node groups are shown, too. Of nodes, those that do not work, and why.
     """
     from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.status import display, snapshot

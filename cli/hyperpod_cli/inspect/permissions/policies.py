@@ -195,7 +195,7 @@ def environment_of(config: Config, *, account: str | None) -> Environment:
             account = session.client("sts", region_name=region).get_caller_identity()["Account"]
         except (BotoCoreError, ClientError) as error:
             raise AccountError(
-                f"The account is not known ({error}): name it with ACCOUNT=111122223333."
+                f"The account is not known ({error}): name it with --account 111122223333."
             ) from error
     partition = session.get_partition_for_region(region)
     return Environment(partition=partition, region=region, account=account)
