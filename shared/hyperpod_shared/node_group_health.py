@@ -81,8 +81,8 @@ CAUSES = (
         r"not supported in your requested Availability Zone",
         "Set availability_zone_id to a zone that offers the type; `hyperpod-cdk preflight` lists "
         "them.",
-        once_there="Add a group with another name in a zone that offers the type; `make "
-        "preflight` lists them.",
+        once_there="Add a group with another name in a zone that offers the type; "
+        "`hyperpod-cdk preflight` lists them.",
     ),
     NodeGroupCause(
         "addresses",

@@ -351,7 +351,7 @@ def test_a_cluster_that_is_not_deployed(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(botocore.client.BaseClient, "_make_api_call", answer)
     monkeypatch.setattr("sys.stdin", io.StringIO(october()))
     given = ("--actual", "--month", "2025-10", "--records", "-")
-    says = "run `hyperpod-cdk deploy .*`, or name one with --config$"
+    says = "run `hyperpod-cdk deploy .*`, or name one with another FILE$"
     refused(says, *given, config=EXAMPLE)
 
 

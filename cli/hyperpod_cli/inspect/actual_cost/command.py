@@ -131,7 +131,7 @@ def _cluster_of(loaded: Config, config: Path, *, sagemaker: AwsClient) -> Descri
         sagemaker,
         loaded.cluster.name,
         deployed_by=command_line("deploy", config),
-        options="another configuration",
+        options="another FILE",
     )
 
 

@@ -130,8 +130,8 @@ def _addon_findings(config: Config, *, deployed: str | None, eks: AwsClient) -> 
     elif missing:
         names = ", ".join(f"{addon.addon_name} {addon.pinned or ''}".strip() for addon in missing)
         message = (
-            f"has add-ons that EKS does not offer here: {names}; pin one of those that `make "
-            "addon-versions` shows in constructs/hyperpod_cdk/facts/addon_versions.py"
+            f"has add-ons that EKS does not offer here: {names}; pin one of those that "
+            "`hyperpod-cdk addon-versions` shows in constructs/hyperpod_cdk/facts/addon_versions.py"
         )
         yield error(_VERSION, config.eks.version, message)
 
