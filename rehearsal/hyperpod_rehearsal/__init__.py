@@ -2,5 +2,7 @@
 
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-"""The checkout that is rehearsed."""
+from hyperpod_cdk.synthesis.assets import CHECKOUT
+
+REPOSITORY = CHECKOUT or Path.cwd()
+"""The checkout that is rehearsed; of an installed package, the folder that it works in."""

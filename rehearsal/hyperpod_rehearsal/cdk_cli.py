@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hyperpod_cli.aws.cdk_package import node_modules
 from hyperpod_emulator.aws.local_aws import NODE_DIRECTORY
 from hyperpod_rehearsal import REPOSITORY
 from hyperpod_rehearsal.command_runner import CommandRunner
@@ -16,7 +17,6 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 # Kept for the user when a command fails: enough for CloudFormation's reason and what led to it.
 _LAST_LINES = 30
 _PROGRAM = Path(__file__).with_suffix(".cjs")
-_PACKAGE = REPOSITORY / "node_modules" / "aws-cdk"
 # Node compiles 16 MB of JavaScript each time the CLI starts, unless it may keep the result.
 _COMPILED = REPOSITORY / "build" / "node-compile-cache"
 
@@ -38,7 +38,7 @@ class CdkCliProcess(CommandRunner):
 
     def __init__(self) -> None:
         super().__init__(
-            [NODE_DIRECTORY / "node", _PROGRAM, _PACKAGE / "lib"],
+            [NODE_DIRECTORY / "node", _PROGRAM, node_modules().absolute() / "aws-cdk" / "lib"],
             environment=_inherited(),
             directory=REPOSITORY,
         )
@@ -119,8 +119,6 @@ class CdkCli:
             if on_line is not None:
                 on_line(plain)
 
-        if not _PACKAGE.exists():
-            raise CdkError(f"{_PACKAGE}: the CDK CLI is not installed; run `make setup`.")
         options = ["--no-notices", "--no-color", "--ci"]
         code = self.process.run(
             {"arguments": [command, *options, *arguments], "environment": {**self.credentials}},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
 import urllib.request
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,10 +12,10 @@ from pathlib import Path
 from urllib.error import URLError
 
 from hyperpod_cdk.schema.limits import nearest
+from hyperpod_cli.aws.cdk_package import node_modules
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.options import command_line
 from hyperpod_emulator.signals import wait_for_interrupt
-from hyperpod_rehearsal import REPOSITORY
 from hyperpod_rehearsal.deployer import key_of, let_into
 from hyperpod_rehearsal.stage import Stage
 from hyperpod_rehearsal.stand_in_chart import STAND_IN
@@ -94,7 +95,6 @@ _ADMINISTRATOR = "arn:aws:iam::aws:policy/AdministratorAccess"
 # They would have the AWS CLI and the SDKs look elsewhere.
 _UNSET = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_SESSION_TOKEN")
 _PRIVATE = 0o600
-_COMMANDS = (REPOSITORY / ".venv" / "bin", REPOSITORY / "node_modules" / ".bin")
 
 
 def keep(stage: Stage) -> None:
@@ -133,7 +133,8 @@ def shell_of(stage: Stage) -> Iterator[Path]:
     """Write what a shell needs to work on the deployment; yield the file, which goes at the end."""
     file = stage.work_directory / "shell.sh"
     file.touch(mode=_PRIVATE)
-    folders = ":".join(map(str, (stage.tools.binaries.kubectl.parent, *_COMMANDS)))
+    commands = (Path(sys.executable).parent, node_modules().absolute() / ".bin")
+    folders = ":".join(map(str, (stage.tools.binaries.kubectl.parent, *commands)))
     lines = [
         f"unset {' '.join(_UNSET)}",
         *(f"export {name}={shlex.quote(value)}" for name, value in _variables(stage).items()),

@@ -18,13 +18,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.terminal.errors import REFUSED, OpsError
 from hyperpod_rehearsal import REPOSITORY
 from hyperpod_rehearsal.stand_in_chart import STAND_IN
 from hyperpod_stacks.app import main as synthesize
 
-RELEASES = REPOSITORY / "releases"
-_CONFIG = REPOSITORY / "config" / "default.yaml"
+RELEASES = asset_directory("releases")
+_CONFIG = asset_directory("config") / "default.yaml"
 _ASSEMBLY = "assembly.tar.xz"
 # Assets by their construct: what packages provide, what stands in for the official chart, and the
 # asset of which packages provide a part.

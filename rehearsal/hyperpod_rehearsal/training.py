@@ -13,6 +13,7 @@ from threading import Event, Thread
 from types import TracebackType
 from typing import Any, Self
 
+from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_emulator.kubernetes import KubernetesApi
 from hyperpod_emulator.kubernetes.training_operator import TrainingOperator
 from hyperpod_emulator.node.health_agent import HealthAgent
@@ -100,7 +101,7 @@ class TrainingCluster:
             images={
                 IMAGE: {
                     "PATH": f"{_ENVIRONMENT / 'bin'}:{os.defpath}",
-                    "PYTHONPATH": str(REPOSITORY / "images" / "training"),
+                    "PYTHONPATH": str(asset_directory("images") / "training"),
                     "OMP_NUM_THREADS": "1",
                     # Nothing is downloaded: the model and its data are made.
                     "HF_HUB_OFFLINE": "1",

@@ -14,7 +14,7 @@ from typing import Any
 from hyperpod_cdk import ConfigError, load_file
 from hyperpod_cdk.helm.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.loading import check_chart
-from hyperpod_cdk.synthesis.assets import ASSETS
+from hyperpod_cdk.synthesis.assets import ASSETS, CHECKOUT
 from hyperpod_cdk.synthesis.node import use_own_node
 from hyperpod_stacks.packaged_chart import helm_chart
 
@@ -56,6 +56,9 @@ def main(
         ]
         for each, read in zip(loaded.deployments, charts, strict=True):
             check_chart(each.config, path=each.path, chart=read)
+        if loaded.pipeline is not None and CHECKOUT is None:
+            needs = "describes a pipeline, which builds a checkout of hyperpod-cdk; run it in one"
+            raise ConfigError([f"{file}: {needs}"])
     except (ConfigError, HyperPodChartError) as error:
         return _refused(error)
 

