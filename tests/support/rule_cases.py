@@ -21,8 +21,8 @@ TAINT = {"key": "team", "value": "a", "effect": "NoSchedule"}
 SOFT_TAINT = {"key": "team", "effect": "PreferNoSchedule"}
 ZONE, OTHER_ZONE = "usw2-az1", "usw2-az2"
 
-Expected = tuple[Severity, str, str]
-"""Severity, key path, part of the message."""
+Expected = tuple[Severity, str]
+"""Severity, and the key path, or its beginning."""
 
 Subject = TypeVar("Subject", Config, ClusterConfig, EksConfig, NetworkConfig)
 
@@ -103,9 +103,9 @@ def subnets(*blocks: str | tuple[str, str]) -> dict[str, Any]:
 TWO_ZONES = subnets("10.1.0.0/17", ("10.1.128.0/17", OTHER_ZONE))
 
 
-def in_group(severity: Severity, key: str, message: str, *, index: int = 0) -> Expected:
+def in_group(severity: Severity, key: str, *, index: int = 0) -> Expected:
     """Expect a finding at a key of one group."""
-    return severity, f"cluster.instance_groups[{index}].{key}", message
+    return severity, f"cluster.instance_groups[{index}].{key}"
 
 
 def check(case: Case[Subject]) -> None:
@@ -113,9 +113,8 @@ def check(case: Case[Subject]) -> None:
     found = list(case.rule(case.subject))
 
     assert [finding.severity for finding in found] == [row[0] for row in case.expected]
-    for finding, (_, path, message) in zip(found, case.expected, strict=True):
+    for finding, (_, path) in zip(found, case.expected, strict=True):
         assert without_names(key_path(finding.path)).startswith(path)
-        assert message in finding.message
         assert finding.message.isprintable()
 
 

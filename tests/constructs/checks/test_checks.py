@@ -1,9 +1,11 @@
 """Every rule by its table, in whole configurations, and for any of them."""
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from tempfile import gettempdir
 from typing import Any
 
 import aws_cdk as cdk
@@ -12,6 +14,8 @@ import yaml
 from aws_cdk.assertions import Template
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.json import JSONSnapshotExtension
 
 from hyperpod_cdk import ClusterConfig, Config, ConfigError, EksConfig, NetworkConfig, load_config
 from hyperpod_cdk.checks import ALL_RULES, findings
@@ -63,6 +67,17 @@ FINDINGS: dict[type[object], Callable[[Any], Iterator[Finding]]] = {
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_rule(case: Case[Any]) -> None:
     check(case)
+
+
+def test_the_words_of_findings_are_as_reviewed(snapshot: SnapshotAssertion) -> None:
+    folder = re.compile(rf"{re.escape(gettempdir())}/\w+")
+    words = {
+        str(case): [folder.sub("FOLDER", str(finding)) for finding in case.rule(case.subject)]
+        for case in CASES
+        if case.expected
+    }
+
+    assert words == snapshot(extension_class=JSONSnapshotExtension)
 
 
 @pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.__name__)

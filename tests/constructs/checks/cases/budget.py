@@ -18,21 +18,18 @@ CASES[budget] = {
     "large enough": config(**_observed()),
     "by a tag": config(tags={"team": "a"}, **_observed(tag="team")),
     "of the topic alone": config(
-        observability={
-            "budget": {"monthly_usd": 1_000_000},
-            "notifications": {},
-        }
+        observability={"budget": {"monthly_usd": 1_000_000}, "notifications": {}}
     ),
     "that nobody hears of": (
         config(**_observed(emails=[])),
-        (ERROR, "observability.budget.emails", "must name an address"),
+        (ERROR, "observability.budget.emails"),
     ),
     "by a tag that is not there": (
         config(tags={"team": "a"}, **_observed(tag="project")),
-        (ERROR, "observability.budget.tag", "is no key in tags, which has: team"),
+        (ERROR, "observability.budget.tag"),
     ),
     "below the list price": (
         config(group("ml.g5.12xlarge"), **_observed(monthly_usd=5000)),
-        (WARNING, "observability.budget.monthly_usd", "list prices: 5,5"),
+        (WARNING, "observability.budget.monthly_usd"),
     ),
 }

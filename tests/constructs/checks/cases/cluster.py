@@ -41,10 +41,7 @@ CASES[group_count] = {
         *(group(index=index) for index in range(20)),
         restricted=[group(GPU, index=index) for index in range(20, 25)],
     ),
-    "more": (
-        cluster(*(group(index=index) for index in range(21))),
-        (WARNING, _GROUPS, "groups are more than the 20 of the HyperPod guide"),
-    ),
+    "more": (cluster(*(group(index=index) for index in range(21))), (WARNING, _GROUPS)),
 }
 
 CASES[karpenter] = {
@@ -54,7 +51,7 @@ CASES[karpenter] = {
     ),
     "without node recovery": (
         cluster(group(instance_count=0), auto_scaling="Karpenter", node_recovery="None"),
-        (ERROR, "cluster.node_recovery", "must be Automatic with auto_scaling"),
+        (ERROR, "cluster.node_recovery"),
     ),
     "with nothing to scale": (
         cluster(
@@ -63,7 +60,7 @@ CASES[karpenter] = {
             group(GPU, index=2, instance_count=0, training_plan_arn=PLAN),
             auto_scaling="Karpenter",
         ),
-        (WARNING, "cluster.auto_scaling", "finds no group to scale"),
+        (WARNING, "cluster.auto_scaling"),
     ),
 }
 
@@ -84,17 +81,17 @@ CASES[node_pools] = {
     ),
     "without autoscaling": (
         _pools(group(**_SCALED), names=["group-0"], auto_scaling=None),
-        (ERROR, "cluster.node_pools", "needs cluster.auto_scaling: Karpenter"),
+        (ERROR, "cluster.node_pools"),
     ),
     "a group that there is not": (
         _pools(group(**_SCALED), names=["grup-0"]),
-        (ERROR, f"{_OF_POOL}[0]", "did you mean group-0? (allowed: group-0)"),
+        (ERROR, f"{_OF_POOL}[0]"),
     ),
     "groups that Karpenter does not scale": (
         _pools(group(GPU, deep_health_checks=CHECKS, training_plan_arn=PLAN), names=["group-0"]),
-        in_group(ERROR, "instance_count", "must be 0 in the node pool 'gpu'"),
-        in_group(ERROR, "deep_health_checks", "must be empty in the node pool"),
-        in_group(ERROR, "training_plan_arn", "must be left out in the node pool"),
+        in_group(ERROR, "instance_count"),
+        in_group(ERROR, "deep_health_checks"),
+        in_group(ERROR, "training_plan_arn"),
     ),
     "other taints": (
         _pools(
@@ -102,27 +99,21 @@ CASES[node_pools] = {
             group(index=1, **_SCALED),
             names=["group-0", "group-1"],
         ),
-        (ERROR, f"{_OF_POOL}[1]", "has other taints than 'group-0'"),
+        (ERROR, f"{_OF_POOL}[1]"),
     ),
 }
 
 CASES[node_labels] = {
     "the user's": _labelled("team", "nvidia.com/mig.config", f"a.b/{'n' * 63}"),
-    "long domain": (
-        _labelled(f"{'d' * 254}/n"),
-        in_group(ERROR, f"labels['{'d' * 34}", "a domain of at most 253 characters"),
-    ),
-    "long name": (
-        _labelled("n" * 64),
-        in_group(ERROR, f"labels.{'n' * 64}", "must have at most 63 characters"),
-    ),
+    "long domain": (_labelled(f"{'d' * 254}/n"), in_group(ERROR, f"labels['{'d' * 34}")),
+    "long name": (_labelled("n" * 64), in_group(ERROR, f"labels.{'n' * 64}")),
     "HyperPod's": (
         _labelled("sagemaker.amazonaws.com/node-health-status"),
-        in_group(ERROR, "labels['sagemaker", "whose keys HyperPod writes"),
+        in_group(ERROR, "labels['sagemaker"),
     ),
     "Kubernetes'": (
         _labelled("node-role.kubernetes.io/worker"),
-        in_group(WARNING, "labels['node-role", "a domain of kubernetes.io, which Kubernetes"),
+        in_group(WARNING, "labels['node-role"),
     ),
 }
 
@@ -130,21 +121,18 @@ CASES[node_taints] = {
     "the user's, two effects": _tainted(
         TAINT, SOFT_TAINT, {"key": "x.org/a", "effect": "NoExecute"}
     ),
-    "twice the same": (
-        _tainted(TAINT, {**TAINT, "value": "b"}),
-        in_group(ERROR, "taints[1].key", "has effect NoSchedule a second time"),
-    ),
+    "twice the same": (_tainted(TAINT, {**TAINT, "value": "b"}), in_group(ERROR, "taints[1].key")),
     "long name": (
         _tainted({"key": "n" * 64, "effect": "NoExecute"}),
-        in_group(ERROR, "taints[0].key", "must have at most 63 characters"),
+        in_group(ERROR, "taints[0].key"),
     ),
     "HyperPod's and Kubernetes'": (
         _tainted(
             {"key": "sagemaker.amazonaws.com/x", "effect": "NoSchedule"},
             {"key": "node.kubernetes.io/x", "effect": "NoSchedule"},
         ),
-        in_group(ERROR, "taints[0].key", "whose keys HyperPod writes"),
-        in_group(WARNING, "taints[1].key", "a domain of kubernetes.io"),
+        in_group(ERROR, "taints[0].key"),
+        in_group(WARNING, "taints[1].key"),
     ),
 }
 
@@ -156,12 +144,12 @@ CASES[native_resource] = {
     ),
     "keys without effect, defaults among them": (
         cluster(group(), wait_for="nodes", software_update="1", **_NATIVE),
-        (ERROR, "cluster.wait_for", "has no effect with resource: native"),
-        (ERROR, "cluster.software_update", "leave it out, or use cluster.resource: custom"),
+        (ERROR, "cluster.wait_for"),
+        (ERROR, "cluster.software_update"),
     ),
     "Karpenter": (
         cluster(group(), auto_scaling="Karpenter", **_NATIVE),
-        (ERROR, "cluster.auto_scaling", "brings the configured numbers of nodes back"),
+        (ERROR, "cluster.auto_scaling"),
     ),
     "values and members that the type lacks": (
         cluster(
@@ -172,7 +160,7 @@ CASES[native_resource] = {
             ),
             **_NATIVE,
         ),
-        in_group(ERROR, "auto_patch.idle_wait_window_seconds", "is not in AWS::SageMaker::Cluster"),
-        in_group(ERROR, "deep_health_checks[1]", "must be InstanceStress or InstanceConnectivity"),
+        in_group(ERROR, "auto_patch.idle_wait_window_seconds"),
+        in_group(ERROR, "deep_health_checks[1]"),
     ),
 }

@@ -16,10 +16,7 @@ CASES: Cases = {}
 CASES[kubernetes_version] = {
     **{version: EksConfig(version=version) for version in ("1.33", "1.34", "1.35")},
     **{
-        version: (
-            EksConfig(version=version),
-            (WARNING, "eks.version", "is outside 1.33 to 1.35"),
-        )
+        version: (EksConfig(version=version), (WARNING, "eks.version"))
         for version in ("1.30", "1.32")
     },
 }
@@ -29,13 +26,10 @@ CASES[public_endpoint] = {
     "narrow": EksConfig(public_access_cidrs=("203.0.113.0/24",)),
     "private": EksConfig(endpoint_access="private"),
     "open as it is": EksConfig(cluster_arn="arn:aws:eks:us-west-2:111122223333:cluster/mine"),
-    "open by default": (
-        EksConfig(),
-        (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
-    ),
+    "open by default": (EksConfig(), (WARNING, "eks.public_access_cidrs")),
     "public alone, open by default": (
         EksConfig(endpoint_access="public"),
-        (WARNING, "eks.public_access_cidrs", _EVERYWHERE),
+        (WARNING, "eks.public_access_cidrs"),
     ),
 }
 
@@ -60,30 +54,21 @@ CASES[existing_control_plane] = {
     "made in a VPC that exists": _on(None, **_SUBNETS),
     "a new VPC": (
         config(eks={"cluster_arn": _ARN}),
-        (ERROR, "network.vpc_id", "is missing: nodes are in the VPC of mine; `aws eks describe"),
-        (ERROR, "network.security_group_id", "is missing: nodes carry a security group of mine"),
+        (ERROR, "network.vpc_id"),
+        (ERROR, "network.security_group_id"),
     ),
     "a closed VPC": (
         config(
             eks={"cluster_arn": _ARN, "endpoint_access": "private"},
             network={"closed": True, "public_subnet_cidrs": []},
         ),
-        (ERROR, "network.vpc_id", "is missing: nodes are in the VPC of mine; `aws eks describe"),
-        (ERROR, "network.closed", "must be left out with eks.cluster_arn: the VPC of mine"),
-        (ERROR, "network.security_group_id", "is missing: nodes carry a security group of mine"),
+        (ERROR, "network.vpc_id"),
+        (ERROR, "network.closed"),
+        (ERROR, "network.security_group_id"),
     ),
-    "a new group": (
-        _on(_ARN),
-        (ERROR, "network.security_group_id", "is missing: nodes carry a security group of mine"),
-    ),
-    "subnets of its own": (
-        _on(_ARN, **_GROUP, **_SUBNETS),
-        (ERROR, "network.eks_subnet_ids", "must be left out: eks.cluster_arn names mine"),
-    ),
-    "made without subnets": (
-        _on(None),
-        (ERROR, "network.eks_subnet_ids", "is missing: name two subnets of the VPC"),
-    ),
+    "a new group": (_on(_ARN), (ERROR, "network.security_group_id")),
+    "subnets of its own": (_on(_ARN, **_GROUP, **_SUBNETS), (ERROR, "network.eks_subnet_ids")),
+    "made without subnets": (_on(None), (ERROR, "network.eks_subnet_ids")),
 }
 
 
@@ -101,16 +86,13 @@ CASES[editors_namespaces] = {
     **{
         f"of the official chart: {name}": (
             _edited("team", name, helm={"adopt_namespaces": []}),
-            (ERROR, _SECOND, f"must leave out {name}, where the Helm release or an add-on has s"),
+            (ERROR, _SECOND),
         )
         for name in ("aws-hyperpod", "kubeflow", "mpi-operator")
     },
-    "of an add-on": (
-        _edited("hyperpod-o*"),
-        (ERROR, _FIRST, "must leave out hyperpod-observability"),
-    ),
+    "of an add-on": (_edited("hyperpod-o*"), (ERROR, _FIRST)),
     "of another chart": (
         _edited("own-*", helm={"adopt_namespaces": ["own-operator"]}),
-        (ERROR, _FIRST, "must leave out own-operator"),
+        (ERROR, _FIRST),
     ),
 }

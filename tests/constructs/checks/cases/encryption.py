@@ -15,26 +15,22 @@ CASES[volume_encryption] = {
     "no key": config(of_cluster=_ALL_OR_NOTHING),
     "without continuous provisioning": (
         config(encryption=_KEY, of_cluster=_ALL_OR_NOTHING),
-        (ERROR, "encryption.node_volumes", "set encryption.node_volumes: false"),
+        (ERROR, "encryption.node_volumes"),
     ),
     "of other data alone": config(encryption=_OFF, of_cluster=_ALL_OR_NOTHING),
     "restricted group": (
         config(group(GPU), restricted=_RESTRICTED, encryption=_KEY),
-        (WARNING, "cluster.restricted_instance_groups[0]", "which HyperPod does not take here"),
+        (WARNING, "cluster.restricted_instance_groups[0]"),
     ),
     "room for the root volume's key": config(
         group(CPU, fsx_lustre_mounts=mounts(2)), encryption={"kms_key_arn": KEY}
     ),
     "no room for the root volume's key": (
         config(group(CPU, fsx_lustre_mounts=mounts(3)), encryption={"kms_key_arn": KEY}),
-        (ERROR, "cluster.instance_groups[0]", "remove a mount"),
+        (ERROR, "cluster.instance_groups[0]"),
     ),
     "full, with a root volume": config(
-        group(
-            CPU,
-            ebs_volumes=[ROOT, {"volume_size_gib": 100}],
-            fsx_lustre_mounts=mounts(2),
-        ),
+        group(CPU, ebs_volumes=[ROOT, {"volume_size_gib": 100}], fsx_lustre_mounts=mounts(2)),
         encryption={"kms_key_arn": KEY},
     ),
 }

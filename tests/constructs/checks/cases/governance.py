@@ -37,34 +37,30 @@ CASES[governance_quotas] = {
     ),
     "over what the groups have": (
         config(*_GPU_NODES, **_governed(_NODE, _of(accelerators=12))),
-        (ERROR, _TEAMS, f"quotas of 2.5 nodes of {GPU} together, and the instance groups have 2"),
+        (ERROR, _TEAMS),
     ),
     "a million nodes, in digits": (
         config(*_GPU_NODES, **_governed(_of(nodes=1000000))),
-        (ERROR, _TEAMS, f"quotas of 1000000 nodes of {GPU} together"),
+        (ERROR, _TEAMS),
     ),
     "vCPUs over what the groups have": (
         config(*_GPU_NODES, **_governed(_of(CPU, vcpus=9))),
-        (ERROR, _TEAMS, f"quotas of 1.125 nodes of {CPU} together, and the instance groups have 1"),
+        (ERROR, _TEAMS),
     ),
     "a type that no group has": (
         config(*_GPU_NODES, **_governed(_of("ml.g6.xlarge", nodes=1))),
-        (ERROR, f"{_TEAMS}[0].quota[0].instance_type", f"is of no instance group (types: {CPU}, "),
+        (ERROR, f"{_TEAMS}[0].quota[0].instance_type"),
     ),
     "accelerators of a type without": (
         config(*_GPU_NODES, **_governed(_of(CPU, accelerators=1))),
-        (ERROR, f"{_TEAMS}[0].quota[0].accelerators", f"must be left out: {CPU} has none"),
+        (ERROR, f"{_TEAMS}[0].quota[0].accelerators"),
     ),
     "partitions of a GPU that cannot be divided": (
         config(
             group("ml.g5.12xlarge"),
             **_governed(_of("ml.g5.12xlarge", partition={"type": "mig-1g.10gb", "count": 1})),
         ),
-        (
-            ERROR,
-            f"{_TEAMS}[0].quota[0].partition",
-            "has GPUs of the model A10G, which MIG does not",
-        ),
+        (ERROR, f"{_TEAMS}[0].quota[0].partition"),
     ),
 }
 CASES[governance_priorities] = {
@@ -92,11 +88,7 @@ CASES[governance_priorities] = {
                 ],
             ),
         ),
-        (
-            ERROR,
-            "governance.priority_classes[1].weight",
-            "puts training before inference, and helm.priority_classes has them in the other",
-        ),
+        (ERROR, "governance.priority_classes[1].weight"),
     ),
 }
 CASES[governance_version] = {
@@ -104,6 +96,6 @@ CASES[governance_version] = {
     "pinned": config(*_GPU_NODES, **_governed(_NODE)),
     "an older version": (
         config(*_GPU_NODES, eks={"version": "1.33"}, **_governed(_NODE)),
-        (ERROR, "eks.version", "must be one of 1.34, 1.35 for task governance"),
+        (ERROR, "eks.version"),
     ),
 }

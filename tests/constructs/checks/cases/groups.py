@@ -46,18 +46,15 @@ CASES[threads_per_core] = {
     "one on a CPU type": _threads(CPU, 1),
     "two on G5, of which EC2 lists no values": _threads("ml.g5.12xlarge", 2),
     "of an undescribed type": _threads(UNDESCRIBED, 2),
-    "one on a GPU type": (
-        _threads(GPU, 1),
-        in_group(WARNING, "threads_per_core", "leaves 96 of the 192 vCPUs of ml.p5.48"),
-    ),
+    "one on a GPU type": (_threads(GPU, 1), in_group(WARNING, "threads_per_core")),
     "two without multithreading": (
         _threads("ml.g7.2xlarge", 2),
-        in_group(ERROR, "threads_per_core", "must be 1 for ml.g7.2xlarge: it has no multi"),
+        in_group(ERROR, "threads_per_core"),
     ),
     "one without multithreading": _threads("ml.g7.2xlarge", 1),
     "two, which one type of several lacks": (
         cluster(group(None, instance_types=[CPU, "ml.m8a.16xlarge"], threads_per_core=2)),
-        in_group(ERROR, "threads_per_core", "must be 1 for ml.m8a.16xlarge"),
+        in_group(ERROR, "threads_per_core"),
     ),
 }
 CASES[deep_health_checks] = {
@@ -65,7 +62,7 @@ CASES[deep_health_checks] = {
     "taint alone": cluster(group(GPU, taints=[TAINT])),
     "with a taint": (
         cluster(group(GPU, deep_health_checks=CHECKS, taints=[TAINT])),
-        in_group(ERROR, "deep_health_checks", "must be empty with taints"),
+        in_group(ERROR, "deep_health_checks"),
     ),
 }
 
@@ -85,12 +82,12 @@ CASES[continuous_provisioning] = {
             auto_scaling="Karpenter",
             node_provisioning_mode=None,
         ),
-        in_group(ERROR, "min_instance_count", _CONTINUOUS),
-        in_group(ERROR, "capacity", _CONTINUOUS),
-        in_group(ERROR, "ebs_volumes[0].kms_key_id", _CONTINUOUS),
-        in_group(ERROR, "instance_types", _CONTINUOUS, index=1),
-        (ERROR, "cluster.restricted_instance_groups[0].ebs_volumes[0].kms_key_id", _CONTINUOUS),
-        (ERROR, "cluster.auto_scaling", _CONTINUOUS),
+        in_group(ERROR, "min_instance_count"),
+        in_group(ERROR, "capacity"),
+        in_group(ERROR, "ebs_volumes[0].kms_key_id"),
+        in_group(ERROR, "instance_types", index=1),
+        (ERROR, "cluster.restricted_instance_groups[0].ebs_volumes[0].kms_key_id"),
+        (ERROR, "cluster.auto_scaling"),
     ),
 }
 
@@ -100,20 +97,13 @@ CASES[ebs_volumes] = {
     "none of an undescribed type": cluster(group(UNDESCRIBED, volume_size_gib=None)),
     "root volume alone": (
         cluster(group(ebs_volumes=[_ROOT])),
-        in_group(WARNING, "volume_size_gib", "ml.m5.2xlarge, which has no instance store"),
+        in_group(WARNING, "volume_size_gib"),
     ),
     "key in a restricted group": (
         cluster(restricted=[group(GPU, index=1, ebs_volumes=[_DATA_WITH_KEY])]),
-        (
-            ERROR,
-            "cluster.restricted_instance_groups[0].ebs_volumes[0].kms_key_id",
-            "takes no key",
-        ),
+        (ERROR, "cluster.restricted_instance_groups[0].ebs_volumes[0].kms_key_id"),
     ),
-    "no volume": (
-        cluster(group(volume_size_gib=None)),
-        in_group(WARNING, "volume_size_gib", "ml.m5.2xlarge, which has no instance store"),
-    ),
+    "no volume": (cluster(group(volume_size_gib=None)), in_group(WARNING, "volume_size_gib")),
 }
 
 CASES[custom_images] = {
@@ -127,15 +117,15 @@ CASES[custom_images] = {
     ),
     "release of a custom AMI": (
         cluster(group(image_id=_AMI, image_release_version="1.2.3")),
-        in_group(ERROR, "image_release_version", "leave one of them out"),
+        in_group(ERROR, "image_release_version"),
     ),
     "one AMI for two architectures": (
         cluster(group(None, instance_types=[_ARM, _X86], image_id=_AMI)),
-        in_group(ERROR, "image_id", "one AMI for types of arm64 and x86_64"),
+        in_group(ERROR, "image_id"),
     ),
     "inherited": (
         cluster(group(image_id=_AMI), group(index=1)),
-        in_group(WARNING, "image_id", "group-0 has a custom one", index=1),
+        in_group(WARNING, "image_id", index=1),
     ),
 }
 
@@ -145,24 +135,21 @@ CASES[training_plan_types] = {
     "of an undescribed type": cluster(group(UNDESCRIBED, training_plan_arn=PLAN)),
     "type that no plan reserves": (
         cluster(group(CPU, training_plan_arn=PLAN)),
-        in_group(ERROR, "instance_type", "must be a type that training plans reserve: ml.p4d"),
+        in_group(ERROR, "instance_type"),
     ),
     "type that no plan reserves, in a restricted group": (
         cluster(restricted=[group(CPU, index=1, training_plan_arn=PLAN)]),
-        (ERROR, "cluster.restricted_instance_groups[0].instance_type", "training plans reserve"),
+        (ERROR, "cluster.restricted_instance_groups[0].instance_type"),
     ),
     "Spot": (
         cluster(group(GPU, training_plan_arn=PLAN, capacity="Spot")),
-        in_group(ERROR, "capacity", "cannot go with training_plan_arn"),
+        in_group(ERROR, "capacity"),
     ),
 }
 
 CASES[undescribed_types] = {
     "described": cluster(group(GPU), group(GPU_WITHOUT_EFA, index=1)),
-    "undescribed": (
-        cluster(group(UNDESCRIBED)),
-        in_group(WARNING, "instance_type", "is not described by a public source"),
-    ),
+    "undescribed": (cluster(group(UNDESCRIBED)), in_group(WARNING, "instance_type")),
 }
 
 CASES[efa_interfaces] = {
@@ -170,6 +157,6 @@ CASES[efa_interfaces] = {
     "left out": cluster(group(CPU)),
     "on a type without EFA": (
         cluster(group(GPU_WITHOUT_EFA, network_interface_type="efa")),
-        in_group(ERROR, "network_interface_type", "needs a type with EFA, which ml.g5.xlarge"),
+        in_group(ERROR, "network_interface_type"),
     ),
 }

@@ -15,7 +15,7 @@ CASES[vpc_cidr_quota] = {
     "five blocks": NetworkConfig(hyperpod_subnets=_BESIDE[:4]),
     "six blocks": (
         NetworkConfig(hyperpod_subnets=_BESIDE),
-        (WARNING, "network.hyperpod_subnets[4].cidr", _QUOTA),
+        (WARNING, "network.hyperpod_subnets[4].cidr"),
     ),
     "blocks inside": NetworkConfig(
         hyperpod_subnets=(HyperPodSubnetConfig(cidr="10.192.64.0/18"), *_BESIDE[:4])
@@ -23,18 +23,15 @@ CASES[vpc_cidr_quota] = {
     "blocks inside an existing VPC": NetworkConfig(**{**EXISTING, "hyperpod_subnets": _BESIDE}),
     "blocks added to an existing VPC": (
         NetworkConfig(**{**EXISTING, "hyperpod_subnets": _BESIDE, "add_cidrs_to_vpc": True}),
-        (WARNING, "network.hyperpod_subnets[4].cidr", _QUOTA),
+        (WARNING, "network.hyperpod_subnets[4].cidr"),
     ),
 }
 CASES[way_out] = {
     "NAT gateways": config(group(CPU)),
     "ways of an existing VPC": config(group(CPU), network=EXISTING),
-    "none": (
-        config(group(CPU), network=_NO_GATEWAY),
-        (WARNING, "network.nat_gateways", "deploy ml-platform alone, add routes for 0.0.0.0/0"),
-    ),
+    "none": (config(group(CPU), network=_NO_GATEWAY), (WARNING, "network.nat_gateways")),
     "none for the provisioner": (
         config(group(CPU), network=_NO_GATEWAY, eks={"endpoint_access": "private"}),
-        (ERROR, "network.nat_gateways", "cuts off the provisioner, which is in the VPC"),
+        (ERROR, "network.nat_gateways"),
     ),
 }

@@ -41,37 +41,26 @@ def _with(*groups: dict[str, Any], **changes: Any) -> Config:
 
 
 CASES: Cases = {}
-CASES[any_nodes] = {
-    "those of a node group": _with(_group(_CPU)),
-}
+CASES[any_nodes] = {"those of a node group": _with(_group(_CPU))}
 CASES[system_pods] = {
     "a node of a node group": _with(_group(_CPU)),
-    "no node without a taint": (
-        _with(_group(_CPU, taints=[TAINT])),
-        (ERROR, "node_groups", "must have one group without NoSchedule and NoExecute taints"),
-    ),
-    "none yet": (
-        _with(_group(_CPU, desired_size=0, max_size=2)),
-        (WARNING, "node_groups", "without taints have no nodes: CoreDNS"),
-    ),
+    "no node without a taint": (_with(_group(_CPU, taints=[TAINT])), (ERROR, "node_groups")),
+    "none yet": (_with(_group(_CPU, desired_size=0, max_size=2)), (WARNING, "node_groups")),
 }
 CASES[node_group_count] = {
     "as many as EKS takes": _with(*(_group(_CPU, n) for n in range(30))),
-    "one more": (
-        _with(*(_group(_CPU, n) for n in range(31))),
-        (WARNING, "node_groups", "more than EKS's quota of 30 a cluster"),
-    ),
+    "one more": (_with(*(_group(_CPU, n) for n in range(31))), (WARNING, "node_groups")),
 }
 CASES[node_group_release] = {
     "of the version": _with(_group(_CPU, release_version="1.34.2-20251120")),
     "of another": (
         _with(_group(_CPU, release_version="1.33.5-20251112")),
-        (ERROR, "node_groups[0].release_version", "must be of Kubernetes 1.34"),
+        (ERROR, "node_groups[0].release_version"),
     ),
     "that a Capacity Block keeps": _with(_group(_CPU, release_version="1.33.5-20251112") | _BLOCK),
     "that no control plane had": (
         _with(_group(_CPU, release_version="1.35.0-20251112") | _BLOCK),
-        (ERROR, "node_groups[0].release_version", "must be of Kubernetes 1.34"),
+        (ERROR, "node_groups[0].release_version"),
     ),
 }
 CASES[reservation_zone] = {
@@ -81,7 +70,7 @@ CASES[reservation_zone] = {
     ),
     "which is left to the subnets": (
         _with(_group(_P4D, **_RESERVED), network=_TWO_ZONES),
-        (WARNING, "node_groups[0].availability_zone_id", "runs in cr-0123456789abcdef0 alone"),
+        (WARNING, "node_groups[0].availability_zone_id"),
     ),
 }
 CASES[reservation_updates] = {
@@ -96,14 +85,14 @@ CASES[reservation_updates] = {
     },
     "which adds nodes first": (
         _with(_group(_CPU, **_RESERVED)),
-        (WARNING, "node_groups[0].update_strategy", "fails while cr-0123456789abcdef0 is full"),
+        (WARNING, "node_groups[0].update_strategy"),
     ),
 }
 CASES[group_names] = {
     "another name": config(group(), node_groups=[_group(_CPU)]),
     "that of an instance group": (
         config(group(), node_groups=[_group(_CPU, name="group-0")]),
-        (ERROR, "node_groups[0].name", "is already the name of an instance group"),
+        (ERROR, "node_groups[0].name"),
     ),
 }
 CASES[efa_zones] = {
@@ -113,25 +102,22 @@ CASES[efa_zones] = {
     "in one zone": _with(_group(_P4D), _group(_P4D, 1), network=_TWO_ZONES),
     "in two": (
         _with(_group(_P4D), _group(_P4D, 1, availability_zone_id=OTHER_ZONE), network=_TWO_ZONES),
-        (WARNING, "node_groups[1].availability_zone_id", f"apart from nodes-0 in {ZONE}"),
+        (WARNING, "node_groups[1].availability_zone_id"),
     ),
 }
 CASES[spot_placement] = {
     "several types": _with(_group(["g5.xlarge", "g5.2xlarge"], capacity="Spot")),
-    "one type": (
-        _with(_group(_CPU, capacity="Spot")),
-        (WARNING, "node_groups[0].instance_types", "is the only type of nodes-0, and Spot"),
-    ),
+    "one type": (_with(_group(_CPU, capacity="Spot")), (WARNING, "node_groups[0].instance_types")),
     "next to each other": (
         _with(_group(_P4D, capacity="Spot")),
-        (WARNING, "node_groups[0].placement_group", "seldom capacity"),
+        (WARNING, "node_groups[0].placement_group"),
     ),
 }
 CASES[node_group_addresses] = {
     "room": _with(_group(_P4D, max_size=2), network=_SMALL),
     "none for the largest size": (  # Two interfaces of 50 addresses each.
         _with(_group(_P4D, max_size=3), network=_SMALL),
-        (ERROR, "network.hyperpod_subnets[0].cidr", "need 300 at max_size: nodes-0 300"),
+        (ERROR, "network.hyperpod_subnets[0].cidr"),
     ),
     "spread over two subnets": _with(
         _group(_CPU, desired_size=1000 // 10, max_size=450), network=_TWO_ZONES
@@ -141,13 +127,13 @@ CASES[node_group_volume_key] = {
     "its own key": _with(_group(_CPU), encryption={"create_kms_key": True}),
     "yours": (
         _with(_group(_CPU), encryption={"kms_key_arn": _KEY}),
-        (WARNING, "encryption.kms_key_arn", "AWSServiceRoleForAutoScaling"),
+        (WARNING, "encryption.kms_key_arn"),
     ),
 }
 CASES[unlisted_types] = {
     "types of plugins": _with(_group(["g4dn.xlarge"]), _group(_P4D, 1)),
     "Trn2 of EC2": (
         _with(_group(["trn2.48xlarge"])),
-        (WARNING, "node_groups[0].instance_types[0]", "runs neuron-device-plugin"),
+        (WARNING, "node_groups[0].instance_types[0]"),
     ),
 }

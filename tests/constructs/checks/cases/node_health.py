@@ -33,10 +33,7 @@ CASES[node_health_types] = {
     "GPUs": config(group(CPU), group(GPU, index=1), **_health()),
     "Trainium": config(group(TRAINIUM), **_health()),
     "undescribed type": config(group(UNDESCRIBED), **_health()),
-    "no accelerators": (
-        config(group(CPU), **_health()),
-        (ERROR, "node_health", "runs on no node"),
-    ),
+    "no accelerators": (config(group(CPU), **_health()), (ERROR, "node_health")),
 }
 CASES[node_health_action] = {
     "HyperPod acts": config(group(GPU), **_health(action="reboot")),
@@ -44,7 +41,7 @@ CASES[node_health_action] = {
     "none": config(group(GPU), of_cluster=_LABELS_ONLY),
     "HyperPod does not act": (
         config(group(GPU), of_cluster=_LABELS_ONLY, **_health(action="replace")),
-        (WARNING, "node_health.action", "only labels nodes"),
+        (WARNING, "node_health.action"),
     ),
 }
 CASES[node_health_image] = {
@@ -53,7 +50,7 @@ CASES[node_health_image] = {
     "copied": config(group(GPU), **CLOSED, **_health(image=_IMAGE)),
     "recurring, default image": (
         config(group(GPU), **CLOSED, **_health(image=_IMAGE, recurring={"schedule": "0 3 * * *"})),
-        (WARNING, "node_health.recurring.image", "copy the image of public.ecr.aws/hpc-cloud"),
+        (WARNING, "node_health.recurring.image"),
     ),
     "recurring, own image": config(
         group(GPU),
@@ -62,6 +59,6 @@ CASES[node_health_image] = {
     ),
     "default image beside a closed network": (
         config(group(GPU), **CLOSED, **_health()),
-        (WARNING, "node_health.image", "in a public registry"),
+        (WARNING, "node_health.image"),
     ),
 }

@@ -40,11 +40,11 @@ CASES[dcgm_owner] = {
     ),
     "both add-ons": (
         config(group(GPU), observability={**_PROMETHEUS, "cloudwatch": {}}),
-        (ERROR, _CLOUDWATCH_HAS_THEM, "must be false: HyperPod's observability add-on, by obs"),
+        (ERROR, _CLOUDWATCH_HAS_THEM),
     ),
     "CloudWatch and the GPU operator": (
         config(group(GPU), observability={"cloudwatch": {}}, helm=_gpu_operator(exporter=True)),
-        (ERROR, _EXPORTER, "must be false: CloudWatch's add-on, by observability.cloudwatch.acc"),
+        (ERROR, _EXPORTER),
     ),
     "all three": (
         config(
@@ -52,8 +52,8 @@ CASES[dcgm_owner] = {
             observability={**_PROMETHEUS, "cloudwatch": {}},
             helm=_gpu_operator(exporter=True),
         ),
-        (ERROR, _CLOUDWATCH_HAS_THEM, "a second DCGM exporter"),
-        (ERROR, _EXPORTER, "the GPU operator would bring a second DCGM exporter"),
+        (ERROR, _CLOUDWATCH_HAS_THEM),
+        (ERROR, _EXPORTER),
     ),
 }
 CASES[grafana] = {
@@ -75,10 +75,10 @@ CASES[grafana] = {
             network=BY_NAME,
             observability={**_PROMETHEUS, "grafana": _MANAGED},
         ),
-        (ERROR, _KIND, "is not in af-south-1: Amazon Managed Grafana is in ap-northeast-1, "),
+        (ERROR, _KIND),
     ),
     "without Prometheus": (
         config(group(GPU), observability={"cloudwatch": {}, "grafana": _IN_CLUSTER}),
-        (ERROR, _KIND, "shows the metrics of observability.prometheus: switch that on, or"),
+        (ERROR, _KIND),
     ),
 }

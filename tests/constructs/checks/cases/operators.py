@@ -40,7 +40,7 @@ CASES[operator_needs] = {
     "beside an existing one's": config(**_EXISTING, **_TRAINING_ALONE),
     "an agent for node groups without any": (
         config(operators={"node_monitoring_agent": True}),
-        (ERROR, "operators.node_monitoring_agent", "must be false without node_groups: it runs on"),
+        (ERROR, "operators.node_monitoring_agent"),
     ),
     "an agent for node groups": config(
         operators={"node_monitoring_agent": True},
@@ -51,34 +51,30 @@ CASES[operator_needs] = {
     ),
     "a training operator without cert-manager": (
         config(**_TRAINING_ALONE),
-        (
-            ERROR,
-            "operators.cert_manager",
-            "must be true for operators.training_operator: it has a certificate",
-        ),
+        (ERROR, "operators.cert_manager"),
     ),
     "a training operator with the tag of another value": (
         config(tags={"SageMaker": "no"}, **_ALL),
-        (ERROR, "tags.SageMaker", 'must be "true", or left out'),
+        (ERROR, "tags.SageMaker"),
     ),
     "Spaces with all they need": config(operators=_SPACES),
     "Spaces beside others": config(**_EXISTING, operators={"spaces": True}),
     "Spaces alone": (
         config(operators={"spaces": True}),
-        (ERROR, "operators.cert_manager", "must be true for operators.spaces: its webhook has"),
-        (ERROR, "operators.ebs_csi_driver", "must be true for operators.spaces: each Workspace"),
+        (ERROR, "operators.cert_manager"),
+        (ERROR, "operators.ebs_csi_driver"),
     ),
     "Spaces in a closed network": (
         config(network={"closed": True}, eks={"endpoint_access": "private"}, operators=_SPACES),
-        (WARNING, "operators.spaces", "has images of public.ecr.aws in its templates"),
+        (WARNING, "operators.spaces"),
     ),
     "an inference operator with all it needs": config(network=_TWO_ZONES, operators=INFERENCE),
     "an inference operator alone, in one zone": (
         config(operators={"inference_operator": True}),
-        (ERROR, "operators.cert_manager", "must be true for operators.inference_operator: endp"),
-        (ERROR, "operators.metrics_server", "must be true for operators.inference_operator: end"),
-        (ERROR, "operators.s3_csi_driver", "must be true for operators.inference_operator: end"),
-        (WARNING, "network.hyperpod_subnets", "is in one availability zone, and the internal"),
+        (ERROR, "operators.cert_manager"),
+        (ERROR, "operators.metrics_server"),
+        (ERROR, "operators.s3_csi_driver"),
+        (WARNING, "network.hyperpod_subnets"),
     ),
     "an inference operator in a closed network": (
         config(
@@ -86,15 +82,11 @@ CASES[operator_needs] = {
             eks={"endpoint_access": "private"},
             operators=INFERENCE,
         ),
-        (ERROR, "operators.inference_operator", "must be false in a closed network: it imports"),
+        (ERROR, "operators.inference_operator"),
     ),
     "an inference operator on Graviton alone": (
-        config(
-            group("ml.c7g.4xlarge"),
-            network=_TWO_ZONES,
-            operators=INFERENCE,
-        ),
-        (ERROR, _GROUPS, "have no x86-64, on which alone the inference operator"),
+        config(group("ml.c7g.4xlarge"), network=_TWO_ZONES, operators=INFERENCE),
+        (ERROR, _GROUPS),
     ),
     "an inference operator on an existing cluster": config(
         **{**_EXISTING, "eks": {**_EXISTING["eks"], "oidc_provider_arn": _PROVIDER}},
@@ -102,7 +94,7 @@ CASES[operator_needs] = {
     ),
     "an inference operator on an existing cluster without its OIDC provider": (
         config(**_EXISTING, operators={"inference_operator": True}),
-        (ERROR, "eks.oidc_provider_arn", "is missing: the pods of operators.inference_operator"),
+        (ERROR, "eks.oidc_provider_arn"),
     ),
 }
 CASES[operator_nodes] = {
@@ -114,37 +106,24 @@ CASES[operator_nodes] = {
     ),
     "no node": (
         config(group(instance_count=0), group(GPU, index=1, instance_count=0), **_METRICS),
-        (
-            ERROR,
-            _GROUPS,
-            "have no node, and the installation of operators whose pods find no node fails; set an",
-        ),
+        (ERROR, _GROUPS),
     ),
     "small nodes alone": (
         config(group(), group(_LARGE, index=1, instance_count=0), **_ALL),
-        (WARNING, _GROUPS, "are all smaller than a 4xlarge"),
+        (WARNING, _GROUPS),
     ),
     "a deployment that does not wait for nodes": (
         config(group(_LARGE), of_cluster={"wait_for": "in_service"}, **_METRICS),
-        (WARNING, "cluster.wait_for", "before there is a node"),
+        (WARNING, "cluster.wait_for"),
     ),
 }
 CASES[system_pods] = {
     "operators and taints everywhere": (
         config(group(_LARGE, taints=[TAINT]), **_ALL),
-        (
-            ERROR,
-            _GROUPS,
-            "no node takes CoreDNS, training operator, MPI operator, the metrics server, the "
-            "HyperPod training operator, FSx CSI controller",
-        ),
+        (ERROR, _GROUPS),
     ),
     "too little room for the operators": (
         config(group("ml.t3.medium", instance_count=6), **_ALL),
-        (
-            WARNING,
-            _GROUPS,
-            "room for 6 pods besides those of DaemonSets, and the cluster's own are 12",
-        ),
+        (WARNING, _GROUPS),
     ),
 }

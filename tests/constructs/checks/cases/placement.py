@@ -62,23 +62,20 @@ CASES[region_offers] = {
     "region unknown": config(group(TRAINIUM), region=None),
     "region without HyperPod": (
         config(group(CPU), region="af-south-1", network=BY_NAME),
-        (WARNING, "region", "has no instance of HyperPod in SageMaker's price list"),
+        (WARNING, "region"),
     ),
     "region of no price list": config(group(CPU), region="us-gov-west-1", network=BY_NAME),
     "region without a list": config(group(TRAINIUM), region="us-gov-west-1", network=BY_NAME),
     "hole in a family": config(group("ml.m6i.4xlarge")),
     "family offered elsewhere": (
         config(group("ml.m8a.16xlarge"), region="us-west-1", network=_CALIFORNIA),
-        in_group(WARNING, "instance_type", "not in SageMaker's price list of us-west-1"),
+        in_group(WARNING, "instance_type"),
     ),
     "type on no list": config(group("ml.p5e.48xlarge")),
-    "offered elsewhere": (
-        config(group(TRAINIUM)),
-        in_group(WARNING, "instance_type", "not in SageMaker's price list of us-west-2; it is in"),
-    ),
+    "offered elsewhere": (config(group(TRAINIUM)), in_group(WARNING, "instance_type")),
     "second of two types offered elsewhere": (
         config(group(None, instance_types=[GPU, TRAINIUM])),
-        in_group(WARNING, "instance_types[1]", "it is in us-east-2"),
+        in_group(WARNING, "instance_types[1]"),
     ),
 }
 CASES[closed_network] = {
@@ -91,19 +88,19 @@ CASES[closed_network] = {
     ),
     "a registry that does not resolve": (
         config(group(CPU), network=_CLOSED, eks=_PRIVATE, helm={"image_registry": "r.example.com"}),
-        (ERROR, "helm.image_registry", "must be of a domain in network.allowed_domains: add r.ex"),
+        (ERROR, "helm.image_registry"),
     ),
     "AWS's names alone": config(group(CPU), network={"allowed_domains": []}, helm=_ECR),
     "AWS's names alone with images from anywhere": (
         config(group(CPU), network={"allowed_domains": []}),
-        (WARNING, "helm.image_registry", "where no node of a network that resolves AWS's names"),
+        (WARNING, "helm.image_registry"),
     ),
     "names of the user's choice with images from anywhere": config(
         group(CPU), network={"allowed_domains": ["*.docker.io"]}
     ),
     "closed with images from anywhere": (
         config(group(CPU), network=_CLOSED, eks=_PRIVATE),
-        (WARNING, "helm.image_registry", "mirror them with hyperpod-cdk images"),
+        (WARNING, "helm.image_registry"),
     ),
     "closed with a registry elsewhere": (
         config(
@@ -112,12 +109,12 @@ CASES[closed_network] = {
             eks=_PRIVATE,
             helm={"image_registry": "111122223333.dkr.ecr.us-east-1.amazonaws.com"},
         ),
-        (ERROR, "helm.image_registry", "must be in us-west-2: VPC endpoints reach ECR"),
+        (ERROR, "helm.image_registry"),
     ),
     "private alone": config(group(CPU), eks=_PRIVATE),
     "closed with a public endpoint": (
         config(group(CPU), network=_CLOSED, helm=_ECR),
-        (ERROR, "eks.endpoint_access", "must be private with network.closed"),
+        (ERROR, "eks.endpoint_access"),
     ),
 }
 CASES[native_region] = {
@@ -126,7 +123,7 @@ CASES[native_region] = {
     "native, region unknown": config(group(CPU), region=None, of_cluster=_NATIVE),
     "native where it is not": (
         config(group(CPU), region="af-south-1", network=BY_NAME, of_cluster=_NATIVE),
-        (ERROR, "cluster.resource", "is not offered in af-south-1"),
+        (ERROR, "cluster.resource"),
     ),
 }
 
@@ -147,14 +144,14 @@ CASES[efa_zones] = {
     ),
     "subnets of its own, whose zones only AWS knows": (
         config(group(GPU, instance_count=2, override_vpc=own_subnets(2)), network=TWO_ZONES),
-        in_group(WARNING, "override_vpc.subnet_ids", "must be in one zone: EFA does"),
+        in_group(WARNING, "override_vpc.subnet_ids"),
     ),
     "subnets of its own in one zone": config(
         group(GPU, override_vpc=own_subnets(2)), network=_in_zones(ZONE, ZONE)
     ),
     "subnets of its own in two zones": (
         config(group(GPU, override_vpc=own_subnets(2)), network=_in_zones(ZONE, OTHER_ZONE)),
-        in_group(ERROR, "override_vpc.subnet_ids", "are in usw2-az1, usw2-az2: EFA does not"),
+        in_group(ERROR, "override_vpc.subnet_ids"),
     ),
     "subnets of its own in two zones, without EFA": config(
         group(CPU, override_vpc=own_subnets(2)), network=_in_zones(ZONE, OTHER_ZONE)
@@ -164,7 +161,7 @@ CASES[efa_zones] = {
     ),
     "one in the first subnet's zone, one elsewhere": (
         config(group(GPU), group(GPU, index=1, availability_zone_id=OTHER_ZONE), network=TWO_ZONES),
-        in_group(WARNING, "availability_zone_id", "apart from group-0 in usw2-az1", index=1),
+        in_group(WARNING, "availability_zone_id", index=1),
     ),
     "groups in two zones": (
         config(
@@ -172,7 +169,7 @@ CASES[efa_zones] = {
             group(GPU, index=1, availability_zone_id=OTHER_ZONE),
             network=TWO_ZONES,
         ),
-        in_group(WARNING, "availability_zone_id", "apart from group-0 in usw2-az1", index=1),
+        in_group(WARNING, "availability_zone_id", index=1),
     ),
 }
 
@@ -180,34 +177,27 @@ CASES[training_plans] = {
     "in its zone": config(group(GPU, training_plan_arn=PLAN)),
     "in a subnet of its own": (
         config(group(GPU, training_plan_arn=PLAN, override_vpc=own_subnets(1))),
-        in_group(WARNING, "override_vpc.subnet_ids", "must be in the training plan's zone"),
+        in_group(WARNING, "override_vpc.subnet_ids"),
     ),
     "no plan": config(group(CPU), network=TWO_ZONES),
     "of an undescribed type": config(group(UNDESCRIBED, training_plan_arn=PLAN)),
     "zone chosen": config(
-        group(GPU, training_plan_arn=PLAN, availability_zone_id=OTHER_ZONE),
-        network=TWO_ZONES,
+        group(GPU, training_plan_arn=PLAN, availability_zone_id=OTHER_ZONE), network=TWO_ZONES
     ),
     "either of two zones": (
         config(group(GPU, training_plan_arn=PLAN), network=TWO_ZONES),
-        in_group(ERROR, "availability_zone_id", "must name the training plan's zone"),
+        in_group(ERROR, "availability_zone_id"),
     ),
     "zone by name": (
         config(group(GPU, training_plan_arn=PLAN), network=BY_NAME),
-        in_group(
-            WARNING, "availability_zone_id", "puts the group into the region's first zone by name"
-        ),
+        in_group(WARNING, "availability_zone_id"),
     ),
 }
 
 CASES[node_addresses] = {
     "addresses that VPC endpoints take": (
         config(group(GPU, instance_count=3), network=_CLOSED, eks=_PRIVATE),
-        (
-            ERROR,
-            _BLOCK,
-            "has 237 usable addresses for nodes and pods; the",
-        ),
+        (ERROR, _BLOCK),
     ),
     "exactly as many as there are": config(
         group(GPU, instance_count=3),
@@ -215,37 +205,25 @@ CASES[node_addresses] = {
         network=_SMALL,
     ),
     "fewer with EFA-only interfaces": config(
-        group(GPU, instance_count=5, network_interface_type="efa-only"),
-        network=_SMALL,
+        group(GPU, instance_count=5, network_interface_type="efa-only"), network=_SMALL
     ),
     "of undescribed types and own subnets": config(
         group(UNDESCRIBED, instance_count=6758),
         group(GPU, index=1, instance_count=6758, override_vpc=own_subnets(1)),
         network=_SMALL,
     ),
-    "too many": (
-        config(group(GPU, instance_count=4), network=_SMALL),
-        (
-            ERROR,
-            _BLOCK,
-            "has 251 usable addresses for nodes and pods; the instance groups need 324: "
-            "group-0 4 x 81 (3 nodes of ml.p5.48xlarge would fit alone); a subnet",
-        ),
-    ),
+    "too many": (config(group(GPU, instance_count=4), network=_SMALL), (ERROR, _BLOCK)),
     "too many of a flexible group": (
         config(group(None, instance_types=[CPU, GPU], instance_count=4), network=_SMALL),
-        (ERROR, _BLOCK, "(3 nodes of ml.p5.48xlarge would fit alone)"),
+        (ERROR, _BLOCK),
     ),
     "too many of several groups": (
-        config(
-            *(group(CPU, index=index, instance_count=5) for index in range(5)),
-            network=_SMALL,
-        ),
-        (ERROR, _BLOCK, "(16 nodes of ml.m5.2xlarge would fit alone) and 2 more groups"),
+        config(*(group(CPU, index=index, instance_count=5) for index in range(5)), network=_SMALL),
+        (ERROR, _BLOCK),
     ),
     "most of a flexible group's types counts": (
         config(group(None, instance_types=[CPU, GPU], instance_count=4), network=_SMALL),
-        (ERROR, _BLOCK, "need 324"),
+        (ERROR, _BLOCK),
     ),
     "too many in one of two zones": (
         config(
@@ -253,14 +231,14 @@ CASES[node_addresses] = {
             group(GPU, index=1, instance_count=4, availability_zone_id=ZONE),
             network=subnets("10.1.0.0/17", ("10.1.128.0/24", OTHER_ZONE)),
         ),
-        (ERROR, "network.hyperpod_subnets[1].cidr", "need 324"),
+        (ERROR, "network.hyperpod_subnets[1].cidr"),
     ),
     "too many for the first subnet of their zone": (
         config(
             group(GPU, instance_count=4, availability_zone_id=ZONE),
             network=subnets("10.1.0.0/24", "10.1.128.0/17"),
         ),
-        (ERROR, _BLOCK, "need 324"),
+        (ERROR, _BLOCK),
     ),
     "too many for the first subnet, where groups without a zone are too": (
         config(
@@ -268,7 +246,7 @@ CASES[node_addresses] = {
             group(GPU, index=1, instance_count=1),
             network=subnets("10.1.0.0/24", ("10.1.128.0/17", OTHER_ZONE)),
         ),
-        (ERROR, _BLOCK, "need 324"),
+        (ERROR, _BLOCK),
     ),
 }
 
@@ -287,10 +265,10 @@ CASES[lustre_over_efa] = {
     ),
     "no node with EFA": (
         config(group(CPU), storage={"more_file_systems": [{"name": "fast", **_EFA}]}),
-        (WARNING, "storage.more_file_systems[0].efa_enabled", "no instance group has instances"),
+        (WARNING, "storage.more_file_systems[0].efa_enabled"),
     ),
     "nodes in another zone": (
         config(group(GPU, availability_zone_id=OTHER_ZONE), network=TWO_ZONES, storage=_EFA),
-        (WARNING, "storage.efa_enabled", f"the file system is in {ZONE}, the instances with EFA"),
+        (WARNING, "storage.efa_enabled"),
     ),
 }

@@ -75,51 +75,44 @@ def slurm_groups(*groups: Mapping[str, Any]) -> ClusterConfig:
 CASES: Cases = {}
 CASES[node_types] = {
     "all three": slurm(CONTROLLER, LOGIN, COMPUTE, COMPUTE).cluster,
-    "none said": (
-        slurm(CONTROLLER, None).cluster,
-        in_group(ERROR, "slurm.node_type", "is missing: write controller, login", index=1),
-    ),
+    "none said": (slurm(CONTROLLER, None).cluster, in_group(ERROR, "slurm.node_type", index=1)),
     "two controllers": (
         slurm(CONTROLLER, CONTROLLER).cluster,
-        in_group(ERROR, "slurm.node_type", "is already the type of group-0", index=1),
+        in_group(ERROR, "slurm.node_type", index=1),
     ),
     "two groups of login nodes": (
         slurm(CONTROLLER, LOGIN, LOGIN).cluster,
-        in_group(ERROR, "slurm.node_type", "is already the type of group-1", index=2),
+        in_group(ERROR, "slurm.node_type", index=2),
     ),
-    "no controller": (
-        slurm(COMPUTE).cluster,
-        (ERROR, "cluster.instance_groups", "must have a group with slurm.node_type controller"),
-    ),
+    "no controller": (slurm(COMPUTE).cluster, (ERROR, "cluster.instance_groups")),
     "a controller of two nodes": (
         config(
             group(slurm=CONTROLLER, instance_count=2), of_cluster={"orchestrator": "slurm"}
         ).cluster,
-        in_group(ERROR, "instance_count", "must be 1: one node of the cluster is the controller"),
+        in_group(ERROR, "instance_count"),
     ),
     "a controller on Spot, and no login node": (
         slurm_groups(
-            group(slurm=CONTROLLER, capacity="Spot"),
-            group(index=1, slurm=LOGIN, instance_count=0),
+            group(slurm=CONTROLLER, capacity="Spot"), group(index=1, slurm=LOGIN, instance_count=0)
         ),
-        in_group(ERROR, "capacity", "must be OnDemand"),
-        in_group(ERROR, "instance_count", "must be 1 or more", index=1),
+        in_group(ERROR, "capacity"),
+        in_group(ERROR, "instance_count", index=1),
     ),
 }
 CASES[partitions] = {
     "as they are": slurm(CONTROLLER, LOGIN, COMPUTE, None).cluster,
     "compute without one": (
         slurm(CONTROLLER, {"node_type": "compute"}).cluster,
-        in_group(ERROR, "slurm.partition", "is missing: name the partition", index=1),
+        in_group(ERROR, "slurm.partition", index=1),
     ),
     "login nodes and a controller in one": (
         slurm({**CONTROLLER, "partition": "a"}, {**LOGIN, "partition": "a"}).cluster,
-        in_group(ERROR, "slurm.partition", "must be left out: controller nodes run no jobs"),
-        in_group(ERROR, "slurm.partition", "must be left out: login nodes run no jobs", index=1),
+        in_group(ERROR, "slurm.partition"),
+        in_group(ERROR, "slurm.partition", index=1),
     ),
     "the one of all nodes": (
         slurm(CONTROLLER, {**COMPUTE, "partition": "dev"}).cluster,
-        in_group(ERROR, "slurm.partition", "must be another name", index=1),
+        in_group(ERROR, "slurm.partition", index=1),
     ),
 }
 CASES[mounts] = {
@@ -130,8 +123,8 @@ CASES[mounts] = {
             of_cluster={"orchestrator": "slurm"},
             storage={"more_file_systems": [{"name": "shared"}]},
         ),
-        in_group(ERROR, "fsx_lustre_mounts", "file systems are too many"),
-        (ERROR, "storage.more_file_systems", "would be mounted on no node: HyperPod mounts one"),
+        in_group(ERROR, "fsx_lustre_mounts"),
+        (ERROR, "storage.more_file_systems"),
     ),
 }
 CASES[strategy] = {
@@ -141,7 +134,7 @@ CASES[strategy] = {
     ).cluster,
     "continuous": (
         slurm(CONTROLLER, slurm={"strategy": "managed"}).cluster,
-        (ERROR, "cluster.slurm.strategy", "must be left out with cluster.node_provisioning_mode"),
+        (ERROR, "cluster.slurm.strategy"),
     ),
 }
 CASES[accounting] = {
@@ -150,30 +143,21 @@ CASES[accounting] = {
     "an existing one": slurm(CONTROLLER, slurm={"accounting": _EXISTING}),
     "all nodes or none": (
         slurm(CONTROLLER, slurm={"accounting": _EXISTING}, node_provisioning_mode=None),
-        (ERROR, "cluster.node_provisioning_mode", "must be Continuous with cluster.slurm.account"),
+        (ERROR, "cluster.node_provisioning_mode"),
     ),
     "more subnets than zones, one taken and one outside the VPC": (
         config(
             group(slurm=CONTROLLER),
-            of_cluster={
-                "orchestrator": "slurm",
-                "slurm": {"accounting": {"subnet_cidrs": _THREE}},
-            },
-            network={
-                "availability_zone_ids": ["usw2-az1", "usw2-az2"],
-            },
+            of_cluster={"orchestrator": "slurm", "slurm": {"accounting": {"subnet_cidrs": _THREE}}},
+            network={"availability_zone_ids": ["usw2-az1", "usw2-az2"]},
         ),
-        (ERROR, "network.availability_zone_ids", "must list 3 zones"),
-        (ERROR, f"{_CIDRS}[0]", "overlaps network.public_subnet_cidrs[0] 10.192.10.0/24"),
-        (ERROR, f"{_CIDRS}[1]", "must lie inside vpc_cidr 10.192.0.0/16"),
+        (ERROR, "network.availability_zone_ids"),
+        (ERROR, f"{_CIDRS}[0]"),
+        (ERROR, f"{_CIDRS}[1]"),
     ),
     "subnets of a VPC that is made": (
         slurm(CONTROLLER, slurm={"accounting": {"subnet_ids": _IDS}}),
-        (
-            ERROR,
-            "cluster.slurm.accounting.subnet_ids",
-            "must be left out: they are for a VPC that exists",
-        ),
+        (ERROR, "cluster.slurm.accounting.subnet_ids"),
     ),
     "none of a VPC that exists": (
         config(
@@ -186,7 +170,7 @@ CASES[accounting] = {
                 ],
             },
         ),
-        (ERROR, "cluster.slurm.accounting.subnet_ids", "must list two subnets of network.vpc_id"),
+        (ERROR, "cluster.slurm.accounting.subnet_ids"),
     ),
 }
 CASES[own_parameters] = {
@@ -197,8 +181,8 @@ CASES[own_parameters] = {
             of_cluster={"orchestrator": "slurm"},
             lifecycle_scripts={"directory": _base_config()},
         ),
-        (ERROR, "lifecycle_scripts.directory", "has src/provisioning_parameters.json"),
-        in_group(ERROR, "lifecycle.directory", "has src/provisioning_parameters.json"),
+        (ERROR, "lifecycle_scripts.directory"),
+        in_group(ERROR, "lifecycle.directory"),
     ),
 }
 CASES[setup] = {
@@ -217,7 +201,7 @@ CASES[setup] = {
             of_cluster={"orchestrator": "slurm", "slurm": {"setup": {}}},
             lifecycle_scripts={"directory": _FOLDER, "run": "instead"},
         ),
-        (ERROR, "cluster.slurm.setup", "is done on no node: each runs your own scripts instead"),
+        (ERROR, "cluster.slurm.setup"),
     ),
     "homes that root cannot make": (
         config(
@@ -225,7 +209,7 @@ CASES[setup] = {
             of_cluster={"orchestrator": "slurm", "slurm": _USERS},
             storage={"home_directories": {"root_squash": True}},
         ),
-        (ERROR, "storage.home_directories.root_squash", "must be false with cluster.slurm.setup"),
+        (ERROR, "storage.home_directories.root_squash"),
     ),
     "homes that are not shared": (
         config(
@@ -234,20 +218,19 @@ CASES[setup] = {
             of_cluster={"orchestrator": "slurm", "slurm": _USERS},
             storage=None,
         ),
-        (WARNING, "cluster.slurm.setup.users", "get a separate home on each node"),
+        (WARNING, "cluster.slurm.setup.users"),
     ),
 }
 CASES[deep_health_checks_of_slurm] = {
     "of compute nodes": config(
-        group(GPU, slurm=COMPUTE, deep_health_checks=CHECKS),
-        of_cluster={"orchestrator": "slurm"},
+        group(GPU, slurm=COMPUTE, deep_health_checks=CHECKS), of_cluster={"orchestrator": "slurm"}
     ).cluster,
     "of the controller": (
         config(
             group(GPU, slurm=CONTROLLER, deep_health_checks=CHECKS),
             of_cluster={"orchestrator": "slurm"},
         ).cluster,
-        in_group(ERROR, "deep_health_checks", "must be left out for controller nodes"),
+        in_group(ERROR, "deep_health_checks"),
     ),
     "of Trainium, of several nodes and of one": (
         slurm_groups(
@@ -255,9 +238,9 @@ CASES[deep_health_checks_of_slurm] = {
             group(GPU, index=1, slurm=COMPUTE, deep_health_checks=["MultiNodeTrainingValidation"]),
             group(GPU, index=2, slurm=COMPUTE, deep_health_checks=["InstanceConnectivity"]),
         ),
-        in_group(ERROR, "deep_health_checks", "must be empty for Trainium"),
-        in_group(ERROR, "deep_health_checks", "must be without MultiNodeTraining", index=1),
-        in_group(WARNING, "deep_health_checks", "has InstanceConnectivity, which", index=2),
+        in_group(ERROR, "deep_health_checks"),
+        in_group(ERROR, "deep_health_checks", index=1),
+        in_group(WARNING, "deep_health_checks", index=2),
     ),
 }
 CASES[orchestrator_keys] = {
@@ -265,8 +248,8 @@ CASES[orchestrator_keys] = {
     "none, with Slurm": slurm(CONTROLLER, slurm={}),
     "slurm on EKS": (
         config(group(slurm=CONTROLLER), of_cluster={"slurm": {}}),
-        (ERROR, "cluster.slurm", f"{_FOR_SLURM}, and cluster.orchestrator is eks"),
-        in_group(ERROR, "slurm", _FOR_SLURM),
+        (ERROR, "cluster.slurm"),
+        in_group(ERROR, "slurm"),
     ),
     "eks on Slurm": (
         config(
@@ -278,13 +261,13 @@ CASES[orchestrator_keys] = {
             helm={"release": "hyperpod"},
             storage={"dynamic_provisioning": True, "claims": [{"namespace": "research"}]},
         ),
-        (ERROR, "network.eks_subnet_cidrs", _FOR_EKS),
-        (ERROR, "eks", _FOR_EKS),
-        (ERROR, "storage.claims", _FOR_EKS),
-        (ERROR, "storage.dynamic_provisioning", _FOR_EKS),
-        (ERROR, "helm", _FOR_EKS),
-        (ERROR, "cluster.auto_scaling", _FOR_EKS),
-        in_group(ERROR, "labels", _FOR_EKS),
-        in_group(ERROR, "taints", _FOR_EKS),
+        (ERROR, "network.eks_subnet_cidrs"),
+        (ERROR, "eks"),
+        (ERROR, "storage.claims"),
+        (ERROR, "storage.dynamic_provisioning"),
+        (ERROR, "helm"),
+        (ERROR, "cluster.auto_scaling"),
+        in_group(ERROR, "labels"),
+        in_group(ERROR, "taints"),
     ),
 }

@@ -53,60 +53,41 @@ CASES: Cases = {}
 CASES[any_nodes] = {
     "nodes of HyperPod": config(),
     "those of node groups": _without(**_NODES),
-    "none": (
-        _without(),
-        (ERROR, "cluster", "and there are no node_groups, so nothing would run pods"),
-    ),
+    "none": (_without(), (ERROR, "cluster")),
 }
 CASES[orchestrator_keys] = {
     "none without a cluster": _without(operators={"metrics_server": True}),
     "of HyperPod without a cluster": (
         _ALL_OF_HYPERPOD,
-        (ERROR, "storage.stop_nodes_without_lustre", _WHY),
-        (ERROR, "helm.components.health_monitoring_agent", _WHY),
-        (ERROR, "lifecycle_scripts", _WHY),
-        (ERROR, "operators.training_operator", _WHY),
-        (ERROR, "operators.spaces", _WHY),
-        (ERROR, "governance", _WHY),
-        (ERROR, "observability.prometheus", _WHY),
-        (ERROR, "observability.grafana", _WHY),
-        (ERROR, "observability.notifications", _WHY),
-        (ERROR, "node_health", _WHY),
+        (ERROR, "storage.stop_nodes_without_lustre"),
+        (ERROR, "helm.components.health_monitoring_agent"),
+        (ERROR, "lifecycle_scripts"),
+        (ERROR, "operators.training_operator"),
+        (ERROR, "operators.spaces"),
+        (ERROR, "governance"),
+        (ERROR, "observability.prometheus"),
+        (ERROR, "observability.grafana"),
+        (ERROR, "observability.notifications"),
+        (ERROR, "node_health"),
     ),
 }
-CASES[dcgm_owner] = {
-    "CloudWatch, where Prometheus cannot be": _ALL_OF_HYPERPOD,
-}
-CASES[grafana] = {
-    "none where Prometheus cannot be": _without(observability={"grafana": _GRAFANA}),
-}
+CASES[dcgm_owner] = {"CloudWatch, where Prometheus cannot be": _ALL_OF_HYPERPOD}
+CASES[grafana] = {"none where Prometheus cannot be": _without(observability={"grafana": _GRAFANA})}
 CASES[cluster_autoscaler] = {
     "off": _without(**_NODES),
     "a group that grows": _scaled(max_size=2),
-    "groups of one size": (
-        _scaled(min_size=1),
-        (ERROR, _AUTOSCALER, "has nothing to scale: give a node group a max_size above"),
-    ),
+    "groups of one size": (_scaled(min_size=1), (ERROR, _AUTOSCALER)),
     "beside HyperPod's nodes": (
         config(operators={"cluster_autoscaler": True}, **_NODES),
-        (ERROR, _AUTOSCALER, "must be false with a HyperPod cluster: at its nodes the Cluster"),
+        (ERROR, _AUTOSCALER),
     ),
 }
-CASES[governance_quotas] = {
-    "no group to take a share of": _ALL_OF_HYPERPOD,
-}
+CASES[governance_quotas] = {"no group to take a share of": _ALL_OF_HYPERPOD}
 CASES[operator_nodes] = {
     "no group for the operators": _ALL_OF_HYPERPOD,
     "a node of a node group": _measured(),
     **{
-        f"node groups {told}": (
-            _measured(**changes),
-            (
-                ERROR,
-                "node_groups",
-                "have no node without a taint, and the installation of operators",
-            ),
-        )
+        f"node groups {told}": (_measured(**changes), (ERROR, "node_groups"))
         for told, changes in (("without nodes", {"desired_size": 0}), ("with taints", _TAINTED))
     },
     "a node of a node group beside HyperPod's none": config(
@@ -116,6 +97,4 @@ CASES[operator_nodes] = {
         node_groups=[{**_NODES["node_groups"][0], "instance_types": ["c5.4xlarge"]}],
     ),
 }
-CASES[system_pods] = {
-    "no group for the add-ons": _ALL_OF_HYPERPOD,
-}
+CASES[system_pods] = {"no group for the add-ons": _ALL_OF_HYPERPOD}

@@ -35,18 +35,12 @@ CASES: Cases = {}
 CASES[training_images] = {
     "none": config(group(CPU)),
     "Trainium": config(group(CPU), group(TRAINIUM, index=1), **_workloads()),
-    "no accelerators": (
-        config(group(CPU), **_workloads()),
-        (ERROR, "workloads", "nothing to build"),
-    ),
+    "no accelerators": (config(group(CPU), **_workloads()), (ERROR, "workloads")),
 }
 CASES[base_registry] = {
     "AWS's": config(group(GPU), region="us-west-2", **_workloads()),
     "any region": config(group(GPU), **_workloads()),
-    "GovCloud": (
-        config(group(GPU), **_gov()),
-        (ERROR, "workloads.base_registry", "no registry of Deep Learning Containers in us-gov"),
-    ),
+    "GovCloud": (config(group(GPU), **_gov()), (ERROR, "workloads.base_registry")),
     "a mirror in GovCloud": config(
         group(GPU), **_gov(base_registry=_MIRROR.format("us-gov-west-1"))
     ),
@@ -54,15 +48,12 @@ CASES[base_registry] = {
         config(
             group(GPU), region="us-west-2", **_workloads(base_registry=_MIRROR.format("us-east-1"))
         ),
-        (ERROR, "workloads.base_registry", "must be in us-west-2"),
+        (ERROR, "workloads.base_registry"),
     ),
 }
 CASES[package_index] = {
     "outside the VPC": config(group(GPU), **_names(), **_workloads()),
-    "closed": (
-        config(group(GPU), **CLOSED, **_workloads()),
-        (ERROR, "workloads.package_index", "does not reach PyPI"),
-    ),
+    "closed": (config(group(GPU), **CLOSED, **_workloads()), (ERROR, "workloads.package_index")),
     "closed, built outside": config(group(GPU), **CLOSED, **_workloads(build_in_network=False)),
     "closed, with an index": config(
         group(GPU),
@@ -72,10 +63,10 @@ CASES[package_index] = {
     ),
     "names that do not resolve": (
         config(group(GPU), **_names("pypi.org"), **_workloads(build_in_network=True)),
-        (ERROR, "workloads.package_index", "add files.pythonhosted.org there"),
+        (ERROR, "workloads.package_index"),
     ),
     "an index that does not resolve": (
         config(group(GPU), **_names(), **_workloads(build_in_network=True, package_index=_INDEX)),
-        (ERROR, "workloads.package_index", "add pypi.example.com there"),
+        (ERROR, "workloads.package_index"),
     ),
 }
