@@ -16,9 +16,6 @@ StatementKey = tuple[str, frozenset[str]]
 _IN_SUB = re.compile(r"\$\{([^!}.]+)(\.[^}]+)?\}")
 
 
-_ACKNOWLEDGED, _ANNOTATION = "aws:cdk:acknowledged-rules", "Annotation::"
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Statement:
     """One statement of a policy.
@@ -75,7 +72,7 @@ class Role:
 def read_reasons(assemblies: Iterable[Path]) -> list[Reason]:
     """Read why the statements of assemblies are there, each once, by what adds them and name."""
     found: dict[StatementKey, Reason] = {}
-    for data in (each for assembly in assemblies for each in _metadata(assembly, REASON)):
+    for data in (each for assembly in assemblies for each in _reasons(assembly)):
         reason = Reason(
             name=data["sid"].rstrip(string.digits),
             actions=tuple(data["actions"]),
@@ -86,28 +83,11 @@ def read_reasons(assemblies: Iterable[Path]) -> list[Reason]:
     return sorted(found.values(), key=lambda each: (each.added_by or "", each.name))
 
 
-def read_findings(assemblies: Iterable[Path]) -> dict[str, set[str]]:
-    """Read which findings of cdk-nag and checkov are accepted in assemblies, by the reasons."""
-    found: dict[str, set[str]] = {}
-    for assembly in assemblies:
-        for rule, reason in (
-            pair for data in _metadata(assembly, _ACKNOWLEDGED) for pair in data.items()
-        ):
-            # Without the resource; what CDK accepts of its own templates is not ours.
-            if (name := rule.partition("[")[0]).startswith(_ANNOTATION):
-                found.setdefault(reason, set()).add(name.removeprefix(_ANNOTATION))
-        for stack in stacks_by_name(assembly):
-            for resource in stack.template["Resources"].values():
-                for skip in resource.get("Metadata", {}).get("checkov", {}).get("skip", ()):
-                    found.setdefault(skip["comment"], set()).add(skip["id"])
-    return found
-
-
-def _metadata(assembly: Path, kind: str) -> Iterator[Value]:
+def _reasons(assembly: Path) -> Iterator[Value]:
     """Yield what constructs of an assembly have said of one kind."""
     for path in assembly.glob("*.metadata.json"):
         for entries in json.loads(path.read_text("utf-8")).values():
-            yield from (each["data"] for each in entries if each["type"] == kind)
+            yield from (each["data"] for each in entries if each["type"] == REASON)
 
 
 def read_roles(assembly: Path) -> list[Role]:

@@ -123,29 +123,16 @@ def _group_keys() -> str:
 
 
 def _panels() -> str:
-    heads = ("panel", "what", "why", "what to do", "metrics")
+    heads = ("panel", "what", "why", "what to do")
     return "\n".join(
-        f"### {subject.title}\n\n{table(heads, (_panel(subject, each) for each in subject.panels))}"
+        f"### {subject.title}\n\n{table(heads, map(_panel, subject.panels))}"
         for subject in PANELS.values()
     )
 
 
-def _panel(subject: Subject, panel: Panel) -> tuple[str, ...]:
-    names = [metric for line in panel.cloudwatch for metric in line.metrics]
-    metrics = [f"`{name}`" for name in dict.fromkeys(names)]
-    if panel.promql:
-        query = panel.promql.replace(",$cluster", "").replace("{$cluster}", "")
-        metrics.append("`{}`".format(query.replace("|", "\\|")))
-    metrics.append(", ".join(_source(each) for each in panel.sources or subject.sources))
+def _panel(panel: Panel) -> tuple[str, ...]:
     title = f"{panel.title} ({panel.unit.symbol})"
-    return title, panel.what, panel.why, panel.to_do, "<br>".join(metrics)
-
-
-def _source(text: str) -> str:
-    """Return a link to a page, or to a repository of which a file is named behind it."""
-    address, _, file = text.partition(": ")
-    name = file.rpartition("/")[2] or address.split("/")[2]
-    return f"[{name}]({address})"
+    return title, panel.what, panel.why, panel.to_do
 
 
 def _alarms() -> str:
