@@ -27,20 +27,20 @@ def refused(document: Mapping[str, Any]) -> Iterator[Finding]:
     yield from (found for found in findings(config) if found.severity is Severity.ERROR)
 
 
-def refuse_existing(path: Path, *, option: str) -> None:
-    """Refuse a file that exists; the option is what names another one on the command line."""
+def refuse_existing(path: Path) -> None:
+    """Refuse a file that exists."""
     if path.exists():
-        raise OpsError(f"{path}: exists and is not overwritten; write another file with {option}")
+        raise OpsError(f"{path}: exists and is not overwritten; name another FILE")
 
 
-def write_new(text: str, *, path: Path, option: str) -> Config:
+def write_new(text: str, *, path: Path) -> Config:
     """Write a configuration, all of it or nothing, and return what it holds."""
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".new-") as folder:
             draft = Path(folder) / path.name
             draft.write_text(text, encoding="utf-8")
             config = load_config(draft)
-            refuse_existing(path, option=option)
+            refuse_existing(path)
             draft.rename(path)
     except OSError as error:
         raise OpsError(f"{path}: cannot be written: {error.strerror}") from None

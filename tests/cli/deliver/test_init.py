@@ -43,7 +43,7 @@ def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """Return a function that runs the command line on a file, without a terminal."""
 
     def runs(given: Mapping[str, str], *, name: str = "mine.yaml") -> Said:
-        options = [word for key, value in given.items() for word in (f"--{key.lower()}", value)]
+        options = [word for key, value in given.items() for word in (key, value)]
         config: list[str | Path] = ["--config", tmp_path / name] if name else []
         return ran("init", *config, *options)
 
@@ -73,7 +73,13 @@ def dialogue(monkeypatch: pytest.MonkeyPatch) -> Dialogue:
 
 
 def test_flags_write_a_file_and_say_what_it_deploys_and_costs(run: Run, tmp_path: Path) -> None:
-    given = {**DEFAULTS, "NAME": "team", "TYPE": "ml.p4d.24xlarge", "COUNT": "2", "STORAGE": "None"}
+    given = {
+        **DEFAULTS,
+        "--name": "team",
+        "--type": "ml.p4d.24xlarge",
+        "--count": "2",
+        "--storage": "None",
+    }
     code, out, error = run(given, name="my file.yaml")
     assert (code, error) == (0, "")
     config = load_config(tmp_path / "my file.yaml")
@@ -89,31 +95,43 @@ def test_flags_write_a_file_and_say_what_it_deploys_and_costs(run: Run, tmp_path
 @pytest.mark.parametrize(
     ("key", "text", "said"),
     [
-        ("NAME", "ML", "NAME: 'ML' must be 1 to 20 lower-case letters"),
-        ("NAME", "'\U00010000", 'NAME: "\'\U00010000" must be 1 to 20 lower-case letters'),
-        ("NAME", "a: b", "NAME: 'a: b' must be 1 to 20 lower-case letters"),
-        ("NAME", "x\ny", "NAME: 'x\\ny' must be text without control characters"),
-        ("REGION", "us-west2", "REGION: 'us-west2' is not an AWS region; did you mean us-west-2?"),
-        ("ZONES", "usw2-az8", "ZONES: 'usw2-az8' is not a zone of us-west-2 (zones: usw2-az1, "),
-        ("ZONES", "use1-az1", "ZONES: 'use1-az1' must be a zone of the deployment's region"),
-        ("ZONES", "usw2-az1]", "ZONES: 'usw2-az1]' must be an availability zone ID"),
-        ("ZONES", "usw2-az1 usw2-az1", "ZONES: 'usw2-az1' is listed twice"),
+        ("--name", "ML", "--name: 'ML' must be 1 to 20 lower-case letters"),
+        ("--name", "'\U00010000", '--name: "\'\U00010000" must be 1 to 20 lower-case letters'),
+        ("--name", "a: b", "--name: 'a: b' must be 1 to 20 lower-case letters"),
+        ("--name", "x\ny", "--name: 'x\\ny' must be text without control characters"),
         (
-            "ZONES",
+            "--region",
+            "us-west2",
+            "--region: 'us-west2' is not an AWS region; did you mean",
+        ),
+        (
+            "--zones",
+            "usw2-az8",
+            "--zones: 'usw2-az8' is not a zone of us-west-2 (zones: usw2-az1, ",
+        ),
+        ("--zones", "use1-az1", "--zones: 'use1-az1' must be a zone of the deployment's region"),
+        ("--zones", "usw2-az1]", "--zones: 'usw2-az1]' must be an availability zone ID"),
+        ("--zones", "usw2-az1 usw2-az1", "--zones: 'usw2-az1' is listed twice"),
+        (
+            "--zones",
             "usw2-az1,usw2-az2,usw2-az3",
             "must be one or two zones, first that of the nodes",
         ),
-        ("TYPE", "ml.p5.48xlrge", "TYPE: 'ml.p5.48xlrge' is not a HyperPod instance type; did you"),
         (
-            "TYPE",
+            "--type",
+            "ml.p5.48xlrge",
+            "--type: 'ml.p5.48xlrge' is not a HyperPod instance type; did you",
+        ),
+        (
+            "--type",
             "p5",
             "is not a HyperPod instance type; did you mean ml.p5.48xlarge, ml.p5.4",
         ),
-        ("COUNT", "-1", "COUNT: -1 must be 0 to 6758"),
-        ("COUNT", "many", "COUNT: 'many' must be a whole number"),
-        ("COUNT", "1 # one", "COUNT: '1 # one' must be a whole number"),
-        ("STORAGE", "1300", "STORAGE: 1300 must be 1200, 2400 or a multiple of 2400"),
-        ("STORAGE", "big", "STORAGE: 'big' must be a whole number"),
+        ("--count", "-1", "--count: -1 must be 0 to 6758"),
+        ("--count", "many", "--count: 'many' must be a whole number"),
+        ("--count", "1 # one", "--count: '1 # one' must be a whole number"),
+        ("--storage", "1300", "--storage: 1300 must be 1200, 2400 or a multiple of 2400"),
+        ("--storage", "big", "--storage: 'big' must be a whole number"),
     ],
 )
 def test_a_bad_answer_is_refused_in_the_schemas_words(
@@ -130,13 +148,13 @@ def test_a_bad_answer_is_refused_in_the_schemas_words(
     ("changes", "said"),
     [
         (
-            {"TYPE": "ml.p5.48xlarge", "COUNT": "6000"},
-            "COUNT: network.hyperpod_subnets[0].cidr: '10.1.0.0/16' has 65531 usable addresses",
+            {"--type": "ml.p5.48xlarge", "--count": "6000"},
+            "--count: network.hyperpod_subnets[0].cidr: '10.1.0.0/16' has 65531 usable addresses",
         ),
         # Without a file system it has room for its DaemonSets.
         (
-            {"TYPE": "ml.m6g.medium"},
-            "STORAGE: cluster.instance_groups[0] (worker-group-1).instance_type: 'ml.m6g.medium' "
+            {"--type": "ml.m6g.medium"},
+            "--storage: cluster.instance_groups[0] (worker-group-1).instance_type: 'ml.m6g.medium' "
             "has room for 3 pods, and 4 DaemonSets need one each",
         ),
     ],
@@ -146,30 +164,34 @@ def test_an_answer_is_refused_with_those_before_it(
 ) -> None:
     code, _, error = run({**DEFAULTS, **changes})
     assert (code, error[: len(said)]) == (2, said)
-    assert run({**DEFAULTS, **changes, "COUNT": "1", "STORAGE": "none"})[0] == 0
+    assert run({**DEFAULTS, **changes, "--count": "1", "--storage": "none"})[0] == 0
 
 
 def test_without_a_question_all_that_is_wrong_is_told_at_once(run: Run) -> None:
-    wrong = {"NAME": "ML", "REGION": "us-west2", "ZONES": "use1-az9", "TYPE": "p5", "COUNT": "-1"}
+    wrong = {
+        "--name": "ML",
+        "--region": "us-west2",
+        "--zones": "use1-az9",
+        "--type": "p5",
+        "--count": "-1",
+    }
     code, out, error = run({**DEFAULTS, **wrong})
     assert (code, out) == (2, "")
     # Which zones there are is not known without the region.
     keys = [line.partition(":")[0] for line in error.splitlines()]
-    assert keys == ["NAME", "REGION", "TYPE", "COUNT"]
+    assert keys == ["--name", "--region", "--type", "--count"]
 
 
 def test_a_file_that_is_there_stays(run: Run, tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("mine")
     code, out, error = run({})
     assert (code, out) == (2, "")
-    assert error == (
-        f"{tmp_path}/mine.yaml: exists and is not overwritten; write another file with CONFIG=\n"
-    )
+    assert error == (f"{tmp_path}/mine.yaml: exists and is not overwritten; name another FILE\n")
     assert (tmp_path / "mine.yaml").read_text() == "mine"
 
 
 def test_the_file_is_named_after_the_deployment(run: Run) -> None:
-    code, _, error = run({**DEFAULTS, "NAME": "trainium"}, name="")
+    code, _, error = run({**DEFAULTS, "--name": "trainium"}, name="")
     assert (code, error.split(":")[0]) == (2, "config/trainium.yaml")
 
 
@@ -180,11 +202,11 @@ def test_a_folder_that_is_not_there_is_told(run: Run, tmp_path: Path) -> None:
 
 
 def test_without_a_terminal_the_missing_answers_are_named(run: Run) -> None:
-    given = {key: value for key, value in DEFAULTS.items() if key not in ("ZONES", "STORAGE")}
+    given = {key: value for key, value in DEFAULTS.items() if key not in ("--zones", "--storage")}
     code, out, error = run(given)
     assert (code, out) == (2, "")
     assert error == (
-        "There is no terminal for questions; add to the command line: ZONES= STORAGE=\n"
+        "There is no terminal for questions; add to the command line: --zones --storage\n"
     )
 
 
@@ -192,11 +214,11 @@ def test_a_dialogue_asks_again_and_shows_the_defaults(
     run: Run, dialogue: Dialogue, tmp_path: Path
 ) -> None:
     asked = dialogue("team", "us-eats-1", "us-east-1", "", "ml.p5.48xlarge", "", "none")
-    code, out, error = run({"COUNT": "2"})
+    code, out, error = run({"--count": "2"})
     assert (code, error) == (0, "")
     assert asked[0] == "Name of the deployment [ml]: "
     assert asked[1] == asked[2] == "AWS region [us-west-2]: "
-    assert "  REGION: 'us-eats-1' is not an AWS region; did you mean us-east-1?" in out
+    assert "  --region: 'us-eats-1' is not an AWS region; did you mean us-east-1?" in out
     # Without the zone that EKS does not take.
     assert asked[3] == (
         "Zones (us-east-1 has use1-az1, use1-az2, use1-az4, use1-az5, use1-az6), the nodes' first "
@@ -234,7 +256,7 @@ def test_an_interrupted_check_leaves_nothing(
 
 def zones_of(text: str) -> tuple[str, ...]:
     """Return the zones that an answer comes to."""
-    (question,) = [question for question in QUESTIONS if question.key == "ZONES"]
+    (question,) = [question for question in QUESTIONS if question.key == "--zones"]
     return answered(question, text, answers=default_answers(), path=Path("mine.yaml")).zones
 
 
@@ -269,7 +291,7 @@ def test_a_name_of_a_zone_needs_credentials(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(AnswerError) as refusal:
         zones_of("b")
     assert str(refusal.value) == (
-        "ZONES: us-west-2b: stands for another zone in each account; use the zone ID, or "
+        "--zones: us-west-2b: stands for another zone in each account; use the zone ID, or "
         "credentials that allow ec2:DescribeAvailabilityZones (Unable to locate credentials)"
     )
 

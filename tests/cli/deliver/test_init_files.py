@@ -103,12 +103,12 @@ def test_storage_is_a_size_or_none(tmp_path: Path) -> None:
 
 NAMES = st.one_of(st.from_regex(r"[a-z][a-z0-9-]{0,24}", fullmatch=True), st.text(min_size=1))
 TEXTS = {
-    "NAME": st.one_of(NAMES, st.sampled_from(["no", "null", "y", "on"])),
-    "REGION": st.sampled_from(sorted(regions())),
-    "ZONES": st.sampled_from(["", "", "", "usw2-az4", "use1-az3", "a,b,c", "[]"]),
-    "TYPE": st.sampled_from(instance_types()),
-    "COUNT": st.one_of(st.integers(-1, 99).map(str), st.text(max_size=3)),
-    "STORAGE": st.sampled_from(["none", "1200", "9600", "1", "null"]),
+    "--name": st.one_of(NAMES, st.sampled_from(["no", "null", "y", "on"])),
+    "--region": st.sampled_from(sorted(regions())),
+    "--zones": st.sampled_from(["", "", "", "usw2-az4", "use1-az3", "a,b,c", "[]"]),
+    "--type": st.sampled_from(instance_types()),
+    "--count": st.one_of(st.integers(-1, 99).map(str), st.text(max_size=3)),
+    "--storage": st.sampled_from(["none", "1200", "9600", "1", "null"]),
 }
 
 
@@ -126,9 +126,9 @@ def test_each_file_that_is_written_loads(given: Mapping[str, str]) -> None:
             assert all(line.isprintable() for line in str(refusal).splitlines())
             return
         config = loaded(Path(folder), configuration(answers, path=path))
-    assert (config.name, config.region) == (given["NAME"], given["REGION"])
+    assert (config.name, config.region) == (given["--name"], given["--region"])
     assert config.cluster.name == f"{config.name}-cluster"
-    assert config.cluster.instance_groups[0].instance_type == given["TYPE"]
+    assert config.cluster.instance_groups[0].instance_type == given["--type"]
 
 
 def test_a_key_goes_with_the_comments_in_it() -> None:

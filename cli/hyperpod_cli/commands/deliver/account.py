@@ -67,11 +67,11 @@ def init(
     from hyperpod_cli.deliver.init.dialogue import write_configuration
 
     given = {
-        "NAME": name,
-        "REGION": region,
-        "ZONES": zones,
-        "TYPE": instance_type,
-        "COUNT": count,
-        "STORAGE": storage,
+        "--name": name,
+        "--region": region,
+        "--zones": zones,
+        "--type": instance_type,
+        "--count": count,
+        "--storage": storage,
     }
     return write_configuration(given, config=config, orchestrator=orchestrator)

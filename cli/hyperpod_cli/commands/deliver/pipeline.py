@@ -24,10 +24,12 @@ def pipeline(
     from hyperpod_cli.aws.cdk_cli import cdk_alone
     from hyperpod_cli.deliver.charts.command import package_if_needed
     from hyperpod_cli.deliver.pipeline.connection import require_creatable
+    from hyperpod_cli.terminal.console import require_terminal
 
     require_creatable(config)
     if check:
         return 0
+    require_terminal(yes=yes)
     package_if_needed(config)
     app = ("--output", "cdk.out/pipeline", "-c", f"config={config}")
     # What it shows is what a push may not do by itself.

@@ -17,8 +17,6 @@ from hyperpod_cli.deliver.init.template import Answers, configuration
 from hyperpod_cli.deliver.new_file import refuse_existing, report, write_new
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
 
-_OPTION = "CONFIG="
-
 
 def write_configuration(
     given: Mapping[str, str | None], *, config: Path | None, orchestrator: str = EKS
@@ -26,13 +24,13 @@ def write_configuration(
     """Write a file from answers, given or asked for; return 0, or 130 after Ctrl-C."""
     if orchestrator not in ORCHESTRATORS:
         known = " or ".join(ORCHESTRATORS)
-        raise OpsError(f"ORCHESTRATOR: {orchestrator!r} must be {known}")
+        raise OpsError(f"--orchestrator: {orchestrator!r} must be {known}")
     try:
         if config is not None:
-            refuse_existing(config, option=_OPTION)
+            refuse_existing(config)
         answers = _answers(given, config=config, orchestrator=orchestrator)
         path = config or _path(answers.name)
-        written = write_new(configuration(answers, path=path), path=path, option=_OPTION)
+        written = write_new(configuration(answers, path=path), path=path)
     except (KeyboardInterrupt, EOFError):
         print("\nNothing is written.", file=sys.stderr)
         return INTERRUPTED
@@ -44,7 +42,7 @@ def _answers(given: Mapping[str, str | None], *, config: Path | None, orchestrat
     """Return the answers that are given, and those to what is asked for the others."""
     missing = [question.key for question in QUESTIONS if given[question.key] is None]
     if missing and not sys.stdin.isatty():
-        keys = " ".join(f"{key}=" for key in missing)
+        keys = " ".join(missing)
         raise OpsError(f"There is no terminal for questions; add to the command line: {keys}")
     if missing:
         print("Return takes what is in brackets; Ctrl-C ends without a file.")
@@ -64,8 +62,8 @@ def _answers(given: Mapping[str, str | None], *, config: Path | None, orchestrat
             if missing:
                 raise
             refused[question.key] = error
-        if question.key == "NAME" and config is None and not refused:
-            refuse_existing(_path(answers.name), option=_OPTION)
+        if question.key == "--name" and config is None and not refused:
+            refuse_existing(_path(answers.name))
     if refused:
         raise AnswerError("\n".join(map(str, refused.values())))
     return answers

@@ -43,7 +43,7 @@ def _ids(names: Sequence[str], *, region: str) -> dict[str, str]:
         found = ec2.describe_availability_zones(ZoneNames=names)
     except (BotoCoreError, ClientError) as error:
         raise AnswerError(
-            f"ZONES: {', '.join(names)}: stands for another zone in each account; use the zone "
+            f"--zones: {', '.join(names)}: stands for another zone in each account; use the zone "
             f"ID, or credentials that allow ec2:DescribeAvailabilityZones ({one_line(error)})"
         ) from None
     return {zone["ZoneName"]: zone["ZoneId"] for zone in found["AvailabilityZones"]}
@@ -58,7 +58,7 @@ class Question:
     """A question.
 
     Attributes:
-        key: What the answer is called on the command line of make, such as `NAME`.
+        key: What the answer is called on the command line, such as `--name`.
         text: The question, given the answers before it.
         read: Returns the answers with this one, read from a text.
         given: Returns the answer as it is written.
@@ -135,7 +135,7 @@ def _with_zones(answers: Answers, text: str) -> Answers:
     zones = [zone for zone in re.split(r"[\s,]+", text) if zone]
     if not 1 <= len(zones) <= _ZONES:
         raise AnswerError(
-            f"ZONES: {shown(text)} must be one or two zones, first that of the nodes; add more "
+            f"--zones: {shown(text)} must be one or two zones, first that of the nodes; add more "
             "in the file"
         )
     zones = _zone_ids(zones, region=answers.region)
@@ -160,7 +160,7 @@ def _fixed(text: str) -> Callable[[Answers], str]:
 
 QUESTIONS: Sequence[Question] = (
     Question(
-        key="NAME",
+        key="--name",
         text=_fixed("Name of the deployment"),
         read=lambda answers, text: replace(answers, name=text),
         given=lambda answers: answers.name,
@@ -168,7 +168,7 @@ QUESTIONS: Sequence[Question] = (
         is_alone=True,
     ),
     Question(
-        key="REGION",
+        key="--region",
         text=_fixed("AWS region"),
         read=_with_region,
         given=lambda answers: answers.region,
@@ -176,29 +176,29 @@ QUESTIONS: Sequence[Question] = (
         is_alone=True,
     ),
     Question(
-        key="ZONES",
+        key="--zones",
         text=_zones_text,
         read=_with_zones,
         given=lambda answers: ", ".join(answers.zones),
         place=("network",),
-        after="REGION",
+        after="--region",
     ),
     Question(
-        key="TYPE",
+        key="--type",
         text=_fixed("Instance type"),
         read=lambda answers, text: replace(answers, instance_type=text),
         given=lambda answers: answers.instance_type,
         place=("cluster", "instance_groups", 0, "instance_type"),
     ),
     Question(
-        key="COUNT",
+        key="--count",
         text=_fixed("Number of instances"),
         read=lambda answers, text: replace(answers, instance_count=_number(text)),
         given=lambda answers: str(answers.instance_count),
         place=("cluster", "instance_groups", 0, "instance_count"),
     ),
     Question(
-        key="STORAGE",
+        key="--storage",
         text=_fixed(f"GiB of FSx for Lustre, or {_NONE}"),
         read=_with_storage,
         given=lambda _: str(default_answers().capacity_gib),
