@@ -3,7 +3,7 @@
 FAILED = 1
 """Exit code of what was begun and did not succeed."""
 DECLINED = 3
-"""Exit code of a question that was answered with no, which is no failure for make."""
+"""Exit code of a question that was answered with no."""
 REFUSED = 2
 """Exit code for input that cannot be used, and for what would do harm."""
 INTERRUPTED = 130

@@ -293,7 +293,7 @@ def test_make_deploy_follows_the_stacks_verifies_and_ends_with_their_outputs(
         assert stage.destroy("hyperpod") is None
     _deployed(stage)
     wait_for_nodes(stage.config, clients=stage.environment.clients)
-    options = ["--only", "*-hyperpod"]
+    options = ["--only", "*-hyperpod", "--yes"]
     code, said = _made(stage, "deploy", *options, monkeypatch=monkeypatch, capfd=capfd)
     assert code == 0, said
     *changes, cost = said.splitlines()[:4]
@@ -415,7 +415,7 @@ def test_without_one_statement_a_destruction_fails_and_with_it_goes_on(
     pinned = ADDON_VERSIONS[stage.config.eks.version]["coredns"]
     text = template.read_text("utf-8")
     assert pinned in text
-    only = ("--only", "*-addons")
+    only = ("--only", "*-addons", "--yes")
     template.write_text(text.replace(pinned, "v1.12.3-eksbuild.1"), "utf-8")
     code, said = _made(stage, "deploy", *only, monkeypatch=monkeypatch, capfd=capfd)
     template.write_text(text, "utf-8")
