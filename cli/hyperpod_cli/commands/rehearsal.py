@@ -44,7 +44,7 @@ class _RunsByDefault(TyperGroup):
 app = typer.Typer(
     name="rehearse",
     cls=_RunsByDefault,
-    help="Deploy to a local AWS, verify, and delete; no AWS account is needed.",
+    help="Deploy to a local AWS, verify, and delete.",
 )
 
 
@@ -60,7 +60,9 @@ def run(
     ] = False,
     express: Express = False,
 ) -> int:
-    """Deploy to a local AWS, verify, and delete; no AWS account is needed.
+    """Deploy to a local AWS, verify, and delete.
+
+    No AWS account is needed.
 
     `rehearse fault`, `rehearse matrix` and `rehearse pipeline` have options of their own, which
     their --help shows. Exit code: 0 if it succeeds, 1 if not, 2 if it cannot begin.
