@@ -167,17 +167,6 @@ def test_what_is_shared_loads_nothing_but_the_sdk() -> None:
     assert others - sys.stdlib_module_names == {"hyperpod_shared", "boto3", "botocore"}
 
 
-def test_one_module_imports_ministack() -> None:
-    users = {
-        name
-        for tree in TREES
-        for name, path in modules(*tree).items()
-        if any(other.partition(".")[0] == "ministack" for other in imported(path))
-    }
-
-    assert users <= {"hyperpod_emulator.aws.ministack"}
-
-
 def test_modules_of_the_library_are_acyclic() -> None:
     assert cycle(module_graph(*LIBRARY)) == []
 

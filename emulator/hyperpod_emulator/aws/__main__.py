@@ -2,7 +2,7 @@
 
 import gc
 
-from hyperpod_emulator.aws.ministack import app, require_version
+from hyperpod_emulator.aws.ministack_version import require_version
 from hyperpod_emulator.aws.settings import follow_parent, own_settings
 
 
@@ -14,6 +14,7 @@ def main() -> None:
     require_version()
     # Only now: these use the names of that version.
     from hyperpod_emulator.aws.additions import install  # noqa: PLC0415
+    from hyperpod_emulator.aws.ministack import app  # noqa: PLC0415
 
     install()
     gc.freeze()

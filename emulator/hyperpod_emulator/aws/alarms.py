@@ -24,7 +24,7 @@ def install() -> None:
         return handler(name, *(_of_one_metric(x) if isinstance(x, Mapping) else x for x in rest))
 
     for operation in ("create", "update"):
-        wrap(provisioners.RESOURCE_HANDLERS[_TYPE], operation, handle)
+        wrap(provisioners._RESOURCE_HANDLERS[_TYPE], operation, handle)
 
 
 def _of_one_metric(properties: Properties) -> Properties:

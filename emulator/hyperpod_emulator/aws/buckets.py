@@ -16,9 +16,9 @@ def install() -> None:
 
     def dispatch_to_owner(dispatch: Callable[..., Response], *request: Any) -> Response:
         _method, bucket, _key, headers, *_rest = request
-        owner = s3.bucket_owner_account(bucket)
+        owner = s3._bucket_owner_account(bucket)
         if owner is not None and headers.get("x-amz-expected-bucket-owner", owner) != owner:
-            return s3.error("AccessDenied", "Access Denied", HTTPStatus.FORBIDDEN.value)
+            return s3._error("AccessDenied", "Access Denied", HTTPStatus.FORBIDDEN.value)
         return dispatch(*request)
 
     def checks_with_tags(
@@ -33,5 +33,5 @@ def install() -> None:
             found.append(("s3:PutObjectTagging", f"arn:aws:s3:::{path.lstrip('/')}"))
         return found
 
-    wrap(s3, "dispatch", dispatch_to_owner)
+    wrap(s3, "_dispatch", dispatch_to_owner)
     wrap(iam_actions, "s3_additional_checks", checks_with_tags)

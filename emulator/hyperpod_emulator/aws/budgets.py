@@ -5,12 +5,8 @@ https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_budgets_
 
 from uuid import uuid4
 
-from hyperpod_emulator.aws.cloudformation.resource_type import (
-    Created,
-    Properties,
-    Refused,
-    ResourceType,
-)
+from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType
+from hyperpod_emulator.aws.refused import Refused
 
 _MOST_NOTIFICATIONS = 5
 _MOST_OF_KIND = {"EMAIL": 10, "SNS": 1}

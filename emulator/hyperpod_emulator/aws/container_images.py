@@ -17,8 +17,8 @@ def install() -> None:
         describe: Callable[..., Response], request: Mapping[str, Any]
     ) -> Response:
         name = request.get("repositoryName", "")
-        for wanted in request.get("imageIds") or () if name in ecr.repositories else ():
-            if ecr.find_image(name, wanted) is None:
+        for wanted in request.get("imageIds") or () if name in ecr._repositories else ():
+            if ecr._find_image(name, wanted) is None:
                 which = f"imageDigest:'{wanted.get('imageDigest', 'null')}', "
                 which += f"imageTag:'{wanted.get('imageTag', 'null')}'"
                 return ecr.error_response_json(
@@ -29,4 +29,4 @@ def install() -> None:
                 )
         return describe(request)
 
-    wrap(ecr, "describe_images", describe_those_there)
+    wrap(ecr, "_describe_images", describe_those_there)

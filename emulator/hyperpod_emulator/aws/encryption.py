@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any
 from xml.sax.saxutils import escape
 
-from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties, Refused
+from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties
 from hyperpod_emulator.aws.iam import authorization
 from hyperpod_emulator.aws.iam.authorization import Permission
 from hyperpod_emulator.aws.json_service import ServiceError
@@ -25,12 +25,13 @@ from hyperpod_emulator.aws.ministack import (
     s3,
     wrap,
 )
+from hyperpod_emulator.aws.refused import Refused
 from hyperpod_emulator.aws.settings import KMS_KEY_ID
 
 
 def key_problem(key: str) -> str | None:
     """Return why no service can encrypt with a key (id or ARN) of the account, or None."""
-    record = kms.resolve_key(key)
+    record = kms._resolve_key(key)
     if record is None:
         return "does not exist"
     if record["KeyState"] != "Enabled":
@@ -40,13 +41,13 @@ def key_problem(key: str) -> str | None:
 
 def install() -> None:
     """Have keys asked for, and let one be created with the id that a configuration names."""
-    wrap(kms, "create_key", _create_key)
-    wrap(s3, "resolve_sse_write_headers", _resolve_headers)
-    wrap(s3, "put_object", _put_object)
-    wrap(s3, "get_object", _get_object)
+    wrap(kms, "_create_key", _create_key)
+    wrap(s3, "_resolve_sse_write_headers", _resolve_headers)
+    wrap(s3, "_put_object", _put_object)
+    wrap(s3, "_get_object", _get_object)
     for operation in ("create", "update"):
-        wrap(provisioners.RESOURCE_HANDLERS["AWS::S3::Bucket"], operation, _encrypt_by_default)
-    log_groups = provisioners.RESOURCE_HANDLERS["AWS::Logs::LogGroup"]
+        wrap(provisioners._RESOURCE_HANDLERS["AWS::S3::Bucket"], operation, _encrypt_by_default)
+    log_groups = provisioners._RESOURCE_HANDLERS["AWS::Logs::LogGroup"]
     wrap(log_groups, "create", _create_log_group)
     wrap(log_groups, "update", _update_log_group)
 
@@ -56,10 +57,10 @@ def _create_key(create: Callable[..., Response], request: dict[str, Any]) -> Res
     tags = {tag["TagKey"]: tag["TagValue"] for tag in request.get("Tags") or []}
     if KMS_KEY_ID not in tags or response[0] != HTTPStatus.OK:
         return response
-    record = kms.keys.pop(json.loads(response[2])["KeyMetadata"]["KeyId"])
-    record |= {"KeyId": tags[KMS_KEY_ID], "Arn": kms.arn(tags[KMS_KEY_ID])}
-    kms.keys[record["KeyId"]] = record
-    return kms.describe_key({"KeyId": record["KeyId"]})
+    record = kms._keys.pop(json.loads(response[2])["KeyMetadata"]["KeyId"])
+    record |= {"KeyId": tags[KMS_KEY_ID], "Arn": kms._arn(tags[KMS_KEY_ID])}
+    kms._keys[record["KeyId"]] = record
+    return kms._describe_key({"KeyId": record["KeyId"]})
 
 
 # What EBS does with a volume's key, by grants that HyperPod passes on.
@@ -71,7 +72,7 @@ _OF_LOGS = ("Decrypt", "DescribeKey", "Encrypt", "GenerateDataKey", "ReEncryptFr
 
 def refuse_logs(key: str, *, log_group_arn: str) -> bool:
     """Return whether a key's policy keeps CloudWatch Logs from encrypting a group."""
-    record = kms.resolve_key(key)
+    record = kms._resolve_key(key)
     service = f"logs.{get_region()}.amazonaws.com"
     context = {"kms:EncryptionContext:aws:logs:arn": log_group_arn}
     for action in _OF_LOGS:
@@ -89,7 +90,7 @@ def for_volumes(key: str) -> Iterator[Permission]:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
     """
-    record = kms.resolve_key(key)
+    record = kms._resolve_key(key)
     if record is None:  # which is refused as what it is
         return
     through = {"kms:ViaService": f"sagemaker.{get_region()}.amazonaws.com"}
@@ -111,7 +112,7 @@ _AWS_MANAGED = "alias/aws/s3"
 def _put_object(
     put: Callable[..., Response], bucket: str, key: str, body: bytes, headers: Mapping[str, str]
 ) -> Response:
-    default = s3.bucket_default_sse_headers(bucket)
+    default = s3._bucket_default_sse_headers(bucket)
     kms_key = headers.get(_KEY) or default.get(_KEY)
     # A data key for each object, or for the bucket for a time.
     refused = _refusal(kms_key, bucket, key, headers=headers, action="kms:GenerateDataKey")
@@ -144,9 +145,9 @@ def _encrypt_by_default(put: Callable[..., Created], identifier: str, *rest: Any
     properties = next(each for each in reversed(rest) if isinstance(each, Mapping))
     rules = properties.get("BucketEncryption", {}).get("ServerSideEncryptionConfiguration", [])
     for rule in rules:
-        s3.put_bucket_encryption(made[0], _rule_xml(rule))
+        s3._put_bucket_encryption(made[0], _rule_xml(rule))
     if not rules:
-        s3.delete_bucket_encryption(made[0])
+        s3._delete_bucket_encryption(made[0])
     return made
 
 
@@ -164,7 +165,7 @@ def _rule_xml(rule: Mapping[str, Any]) -> bytes:
 
 def key_of(bucket: str, key: str) -> str | None:
     """Return the KMS key of an object as it is now; None without one of the account's own."""
-    objects = (s3.buckets.get(bucket) or {}).get("objects", {})
+    objects = (s3._buckets.get(bucket) or {}).get("objects", {})
     found: str | None = (objects.get(key) or {}).get("preserved_headers", {}).get(_KEY)
     return None if found == _AWS_MANAGED else found
 
@@ -172,10 +173,10 @@ def key_of(bucket: str, key: str) -> str | None:
 def use_of(kms_key: str, *, bucket: str, key: str, action: str) -> Permission:
     """Return what S3 asks for when it uses a key (id or ARN) of an object for a caller."""
     arn = f"arn:aws:s3:::{bucket}"
-    has_bucket_key = "<BucketKeyEnabled>true" in s3.bucket_encryption.get(bucket, "")
+    has_bucket_key = "<BucketKeyEnabled>true" in s3._bucket_encryption.get(bucket, "")
     return Permission(
         action=action,
-        resource=kms.resolve_key(kms_key)["Arn"],
+        resource=kms._resolve_key(kms_key)["Arn"],
         context={
             "kms:ViaService": f"s3.{get_region()}.amazonaws.com",
             "kms:CallerAccount": get_account_id(),
@@ -205,13 +206,13 @@ def _refusal(
 
 
 def _error(code: str, message: str, status: HTTPStatus) -> Response:
-    return s3.error(code, message, status.value)
+    return s3._error(code, message, status.value)
 
 
 def make_for_service(name: str) -> None:
     """Create a group as a service does that writes to one: if it is not there, without an end."""
-    if name not in cloudwatch_logs.log_groups:
-        response = cloudwatch_logs.create_log_group({"logGroupName": name})
+    if name not in cloudwatch_logs._log_groups:
+        response = cloudwatch_logs._create_log_group({"logGroupName": name})
         if response[0] >= HTTPStatus.BAD_REQUEST:
             raise Refused(f"CloudWatch Logs refused {name}: {response[2]!r}")
 

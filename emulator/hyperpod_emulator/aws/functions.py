@@ -13,20 +13,16 @@ CDK's provider framework starts its waiter with a custom resource's event: the p
 update the old ones too. Step Functions limits that input.
 """
 
-import hashlib
-import os
-import shutil
-import time
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from http import HTTPStatus
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
-from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties, Refused
+from hyperpod_emulator.aws.archives import Archive
+from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties
 from hyperpod_emulator.aws.ec2.dns_firewall import resolves
 from hyperpod_emulator.aws.ec2.reach import Placement, host_of
 from hyperpod_emulator.aws.iam import authorization
@@ -46,85 +42,8 @@ from hyperpod_emulator.aws.ministack import (
     stepfunctions,
     wrap,
 )
+from hyperpod_emulator.aws.refused import Refused
 from hyperpod_emulator.aws.settings import own_settings
-
-_PERMISSION_BITS = 16
-_PERMISSIONS = 0o777
-_BYTECODE = "__pycache__"
-_KEPT_SECONDS = 7 * 24 * 3600
-
-
-class Archive(zipfile.ZipFile):
-    """An archive whose members keep their permissions; equal ones share a copy in a directory."""
-
-    directory: Path | None = None
-
-    def extractall(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        members: Iterable[str | zipfile.ZipInfo] | None = None,
-        pwd: bytes | None = None,
-    ) -> None:
-        """Extract into `path`; the files are hard links to a copy made the first time.
-
-        They have the times of that copy, so the bytecode that workers make of them is shared, too.
-        """
-        if self.directory is None or path is None or members is not None:
-            super().extractall(path, members, pwd)
-            return
-        original = self.directory / self._digest()
-        if not original.is_dir():
-            self._unpack(original, pwd)
-        os.utime(original)
-        shutil.copytree(
-            original,
-            path,
-            ignore=shutil.ignore_patterns(_BYTECODE),
-            copy_function=_link,
-            dirs_exist_ok=True,
-        )
-        for folder in original.rglob(_BYTECODE):
-            (Path(path) / folder.relative_to(original)).symlink_to(folder)
-
-    def _unpack(self, original: Path, pwd: bytes | None) -> None:
-        """Make the copy of an archive, and remove those that were used long ago."""
-        for other in [*original.parent.glob("*")]:
-            with suppress(FileNotFoundError):
-                if other.stat().st_mtime < time.time() - _KEPT_SECONDS:
-                    shutil.rmtree(other, ignore_errors=True)
-        unfinished = original.with_name(f"{original.name}.{os.urandom(4).hex()}")
-        super().extractall(unfinished, None, pwd)
-        for folder in {module.parent for module in unfinished.rglob("*.py")}:
-            (folder / _BYTECODE).mkdir(exist_ok=True)
-        try:
-            unfinished.rename(original)
-        except OSError:
-            # Another worker's copy was first.
-            shutil.rmtree(unfinished)
-
-    def _extract_member(
-        self, member: str | zipfile.ZipInfo, targetpath: str, pwd: bytes | None
-    ) -> str:
-        info = member if isinstance(member, zipfile.ZipInfo) else self.getinfo(member)
-        # The standard library drops the permissions that the archive records.
-        extracted = cast("str", super()._extract_member(info, targetpath, pwd))  # type: ignore[misc]
-        permissions = info.external_attr >> _PERMISSION_BITS & _PERMISSIONS
-        if permissions and not info.is_dir():
-            Path(extracted).chmod(permissions)
-        return extracted
-
-    def _digest(self) -> str:
-        content = repr([(info.filename, info.CRC, info.file_size) for info in self.infolist()])
-        return hashlib.sha256(content.encode()).hexdigest()
-
-
-def _link(source: str, target: str) -> None:
-    try:
-        os.link(source, target)
-    except OSError:
-        # The temporary directory is another file system.
-        shutil.copy2(source, target)
-
 
 # No one listens there: a privileged port that no service of today has. AWS lets the call wait for a
 # connection instead; botocore raises a ConnectionError for both.
@@ -162,7 +81,7 @@ _is_through_endpoint: ContextVar[bool] = ContextVar("is_through_endpoint", defau
 
 def _placement(function_name: str) -> Placement | None:
     """Return where a function's network interfaces are; None outside any VPC."""
-    function = lambda_svc.functions.get(function_name) or {"config": {}}
+    function = lambda_svc._functions.get(function_name) or {"config": {}}
     vpc = function["config"].get("VpcConfig") or {}
     if not vpc.get("SubnetIds"):
         return None
@@ -191,7 +110,7 @@ def _function_of(access_key: str) -> str:
     principal = iam_evaluator.resolve_principal(access_key, get_account_id())
     arn = getattr(principal, "arn", "")
     name = arn.rpartition("/")[2] if ":assumed-role/" in arn else ""
-    return name if name in lambda_svc.functions else ""
+    return name if name in lambda_svc._functions else ""
 
 
 def _denied(function_name: str, *, action: str, resource: str) -> EvalResult | None:
@@ -204,7 +123,7 @@ def _denied(function_name: str, *, action: str, resource: str) -> EvalResult | N
     if endpoint is None or endpoint["PolicyDocument"] is None:
         return None
     account, bucket = get_account_id(), resource.rpartition(":::")[2].partition("/")[0]
-    is_foreign = prefix == "s3" and bucket not in s3.buckets
+    is_foreign = prefix == "s3" and bucket not in s3._buckets
     owner = {"aws:ResourceAccount": "amazon" if is_foreign else account}
     permission = Permission(action=action, resource=resource, context=owner)
     context = authorization.asked_by_role("function", session=function_name, permission=permission)
@@ -216,7 +135,7 @@ def _denied(function_name: str, *, action: str, resource: str) -> EvalResult | N
 def _set_vpc(function_name: str, properties: Properties) -> None:
     """Give a function its VPC settings, which MiniStack's CloudFormation leaves out."""
     vpc = properties.get("VpcConfig") or {}
-    config = lambda_svc.functions[function_name]["config"]
+    config = lambda_svc._functions[function_name]["config"]
     if vpc.get("SubnetIds") and vpc != config.get("VpcConfig"):
         role = config["Role"].rpartition("/")[2]
         for action in _INTERFACE_ACTIONS:
@@ -252,7 +171,7 @@ def _follow_network() -> None:
 
 
 def _gateway() -> str:
-    return f"http://127.0.0.1:{lambda_svc.GATEWAY_PORT}"
+    return f"http://127.0.0.1:{lambda_svc._GATEWAY_PORT}"
 
 
 def _enforce_endpoint_policies() -> None:
@@ -285,13 +204,13 @@ def _describe_for_caller(describe: Callable[[str], Response], name: str) -> Resp
     response = describe(name)
     found, caller = response[0] == HTTPStatus.OK, _caller.get()
     if found and caller and not _is_reachable(name, caller):
-        cluster = {**eks.sanitize(eks.clusters[name]), "endpoint": f"https://{_NOWHERE}"}
-        return eks.json_resp(HTTPStatus.OK, {"cluster": cluster})
+        cluster = {**eks._sanitize(eks._clusters[name]), "endpoint": f"https://{_NOWHERE}"}
+        return eks._json_resp(HTTPStatus.OK, {"cluster": cluster})
     return response
 
 
 def _is_reachable(cluster_name: str, function_name: str) -> bool:
-    vpc = eks.clusters[cluster_name]["resourcesVpcConfig"]
+    vpc = eks._clusters[cluster_name]["resourcesVpcConfig"]
     placement = _placement(function_name)
     # The name of the Kubernetes API has the same suffix.
     if placement is not None and not resolves(placement.vpc_id, host_of("eks")):
@@ -312,11 +231,11 @@ def install() -> None:
     """
     Archive.directory = Path(own_settings().archives) if own_settings().archives else None
     lambda_runtime.zipfile = SimpleNamespace(**{**vars(zipfile), "ZipFile": Archive})
-    handlers = provisioners.RESOURCE_HANDLERS["AWS::Lambda::Function"]
+    handlers = provisioners._RESOURCE_HANDLERS["AWS::Lambda::Function"]
     wrap(handlers, "create", _create)
     wrap(handlers, "update", _update)
-    wrap(stepfunctions, "start_execution", _start_execution)
-    wrap(eks, "describe_cluster", _describe_for_caller)
+    wrap(stepfunctions, "_start_execution", _start_execution)
+    wrap(eks, "_describe_cluster", _describe_for_caller)
     _follow_network()
     _enforce_endpoint_policies()
 
@@ -328,7 +247,7 @@ def _create(
     try:
         _set_vpc(created[0], properties)
     except Refused:
-        provisioners.RESOURCE_HANDLERS["AWS::Lambda::Function"]["delete"](created[0], properties)
+        provisioners._RESOURCE_HANDLERS["AWS::Lambda::Function"]["delete"](created[0], properties)
         raise
     return created
 

@@ -12,13 +12,13 @@ from hyperpod_emulator.aws import json_service
 from hyperpod_emulator.aws.cloudformation.resource_type import (
     Created,
     Properties,
-    Refused,
     ResourceType,
     tag_map,
 )
 from hyperpod_emulator.aws.iam import authorization
 from hyperpod_emulator.aws.json_service import Asked, Content, ServiceError
 from hyperpod_emulator.aws.ministack import get_account_id, get_region, responses
+from hyperpod_emulator.aws.refused import Refused
 from hyperpod_emulator.aws.settings import WORKSPACE_ID
 
 _WORKSPACES = responses.AccountRegionScopedDict()

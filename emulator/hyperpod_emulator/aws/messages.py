@@ -12,11 +12,11 @@ from typing import Any
 from hyperpod_emulator.aws.cloudformation.resource_type import (
     Created,
     Properties,
-    Refused,
     ResourceType,
     check_creation,
 )
 from hyperpod_emulator.aws.ministack import eventbridge, get_account_id, lambda_svc, sns, wrap
+from hyperpod_emulator.aws.refused import Refused
 from hyperpod_emulator.aws.settings import SAGEMAKER_EVENTS, own_settings
 
 _OF_SAGEMAKER = "aws.sagemaker"
@@ -36,13 +36,13 @@ def install() -> None:
 
     def invoke(arn: str, payload: str) -> None:
         # Lambda repeats what fails, twice; MiniStack's EventBridge does not let it.
-        function, config, _name = lambda_svc.get_func_record_for_ref(arn)
+        function, config, _name = lambda_svc._get_func_record_for_ref(arn)
         if function and config:
-            record = lambda_svc.execution_record_for_config(function, config)
+            record = lambda_svc._execution_record_for_config(function, config)
             lambda_svc.invoke_async_with_retry(record, json.loads(payload))
 
-    wrap(eventbridge, "put_events", put_events)
-    eventbridge.dispatch_to_lambda = invoke
+    wrap(eventbridge, "_put_events", put_events)
+    eventbridge._dispatch_to_lambda = invoke
     check_creation("AWS::SNS::Subscription", _require_topic)
     if own_settings().messages:
         _note_messages(Path(own_settings().messages))
@@ -53,7 +53,7 @@ def _require_topic(properties: Properties) -> None:
 
     https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html
     """
-    if sns.topic_by_arn_any_scope(properties["TopicArn"]) is None:
+    if sns._topic_by_arn_any_scope(properties["TopicArn"]) is None:
         raise Refused("NotFound: Topic does not exist")
 
 

@@ -12,14 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_emulator.aws import rds
-from hyperpod_emulator.aws.cloudformation.resource_type import (
-    Refused,
-    check_deletion,
-    run_in_thread,
-)
+from hyperpod_emulator.aws.cloudformation.resource_type import check_deletion, run_in_thread
 from hyperpod_emulator.aws.fsx import store as fsx_store
 from hyperpod_emulator.aws.json_service import HyperPodClient
 from hyperpod_emulator.aws.ministack import cloudformation, ec2, eks, lambda_svc
+from hyperpod_emulator.aws.refused import Refused
 
 _SUBNET, _GROUP = "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup"
 
@@ -34,7 +31,7 @@ class _Interfaces:
 
 def _of_services() -> Iterator[_Interfaces]:
     """Yield the network interfaces of everything in this process."""
-    for cluster in eks.clusters.values():
+    for cluster in eks._clusters.values():
         vpc = cluster["resourcesVpcConfig"]
         groups = [*vpc.get("securityGroupIds", ()), vpc.get("clusterSecurityGroupId")]
         yield _Interfaces(subnets=vpc.get("subnetIds", ()), groups=groups)
@@ -43,12 +40,12 @@ def _of_services() -> Iterator[_Interfaces]:
         yield _Interfaces(subnets=record["SubnetIds"], groups=groups)
     for subnets, groups in rds.interfaces():
         yield _Interfaces(subnets=subnets, groups=groups)
-    for gateway in ec2.nat_gateways.values():
+    for gateway in ec2._nat_gateways.values():
         if gateway["State"] != "deleted":
             yield _Interfaces(subnets=[gateway["SubnetId"]])
     for vpc in _of_functions():
         yield _Interfaces(subnets=vpc.get("SubnetIds", ()), groups=vpc.get("SecurityGroupIds", ()))
-    for endpoint in ec2.vpc_endpoints.values():
+    for endpoint in ec2._vpc_endpoints.values():
         yield _Interfaces(
             subnets=endpoint.get("SubnetIds", ()), groups=endpoint.get("SecurityGroupIds", ())
         )
@@ -56,9 +53,9 @@ def _of_services() -> Iterator[_Interfaces]:
 
 def _of_functions() -> Iterator[Mapping[str, Any]]:
     """Yield the VPC settings of each function; MiniStack keeps them in the stacks alone."""
-    for stack in cloudformation.stacks.values():
+    for stack in cloudformation._stacks.values():
         for resource in stack.get("_resources", {}).values():
-            if resource["PhysicalResourceId"] in lambda_svc.functions:
+            if resource["PhysicalResourceId"] in lambda_svc._functions:
                 yield resource["Properties"].get("VpcConfig") or {}
 
 
@@ -88,7 +85,7 @@ def _named_by_rules(group_id: str) -> bool:
     """Return whether a rule of another security group names this one."""
     return any(
         pair.get("GroupId") == group_id
-        for other in ec2.security_groups.values()
+        for other in ec2._security_groups.values()
         if other["GroupId"] != group_id
         for rule in (*other["IpPermissions"], *other["IpPermissionsEgress"])
         for pair in rule.get("UserIdGroupPairs", ())
@@ -97,10 +94,10 @@ def _named_by_rules(group_id: str) -> bool:
 
 def _in_vpc(vpc_id: str) -> bool:
     """Return whether a VPC still has what EC2 does not delete with it."""
-    tables = [table for table in ec2.route_tables.values() if table["VpcId"] == vpc_id]
+    tables = [table for table in ec2._route_tables.values() if table["VpcId"] == vpc_id]
     return (
-        any(endpoint["VpcId"] == vpc_id for endpoint in ec2.vpc_endpoints.values())
-        or any(subnet["VpcId"] == vpc_id for subnet in ec2.subnets.values())
+        any(endpoint["VpcId"] == vpc_id for endpoint in ec2._vpc_endpoints.values())
+        or any(subnet["VpcId"] == vpc_id for subnet in ec2._subnets.values())
         or not all(any(a.get("Main") for a in table["Associations"]) for table in tables)
     )
 

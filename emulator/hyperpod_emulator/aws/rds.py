@@ -11,17 +11,18 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from uuid import uuid4
 
-from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties, Refused, boolean
+from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties, boolean
 from hyperpod_emulator.aws.ec2 import api as ec2_api
 from hyperpod_emulator.aws.encryption import key_problem
 from hyperpod_emulator.aws.ministack import ec2, provisioners, rds, secretsmanager, wrap
+from hyperpod_emulator.aws.refused import Refused
 
 _LEAST_ZONES = 2
 
 
 def interfaces() -> Iterator[tuple[list[str], list[str]]]:
     """Yield the subnets and the security groups in which a database has network interfaces."""
-    for record in rds.instances.values():
+    for record in rds._instances.values():
         subnets = record["DBSubnetGroup"]["Subnets"]
         groups = [each["VpcSecurityGroupId"] for each in record["VpcSecurityGroups"]]
         yield [each["SubnetIdentifier"] for each in subnets], groups
@@ -29,21 +30,21 @@ def interfaces() -> Iterator[tuple[list[str], list[str]]]:
 
 def install() -> None:
     """Refuse what RDS refuses, and keep a password that RDS manages in a secret."""
-    groups = provisioners.RESOURCE_HANDLERS["AWS::RDS::DBSubnetGroup"]
+    groups = provisioners._RESOURCE_HANDLERS["AWS::RDS::DBSubnetGroup"]
     for operation in ("create", "update"):
         wrap(groups, operation, _put_subnet_group)
-    instances = provisioners.RESOURCE_HANDLERS["AWS::RDS::DBInstance"]
+    instances = provisioners._RESOURCE_HANDLERS["AWS::RDS::DBInstance"]
     wrap(instances, "create", _create)
     wrap(instances, "update", _update)
     wrap(instances, "delete", _delete)
-    wrap(rds, "instance_xml", _instance_xml)
+    wrap(rds, "_instance_xml", _instance_xml)
 
 
 def _put_subnet_group(put: Callable[..., Created], *given: Any) -> Created:
     # Of the properties, the new ones come last; the name of the stack follows.
     properties: Properties = [each for each in given if isinstance(each, dict)][-1]
     found = [
-        ec2_api.existing(ec2.subnets, each, code="InvalidSubnet", noun="subnet ID")
+        ec2_api.existing(ec2._subnets, each, code="InvalidSubnet", noun="subnet ID")
         for each in properties["SubnetIds"]
     ]
     if len({each["AvailabilityZone"] for each in found}) < _LEAST_ZONES:
@@ -62,7 +63,7 @@ def _create(
     if problem:
         raise Refused(f"KMSKeyNotAccessibleFault: The specified KMS key {key} {problem}.")
     identifier, attributes = create(logical_id, properties, stack)
-    record = rds.instances[identifier]
+    record = rds._instances[identifier]
     if boolean(properties.get("ManageMasterUserPassword", False)):
         record["MasterUserSecret"] = _new_secret(record, properties)
     return identifier, {**attributes, **_of_secret(record)}
@@ -70,18 +71,18 @@ def _create(
 
 def _update(update: Callable[..., Created], *changed: Any) -> Created:
     name, attributes = update(*changed)
-    return name, {**attributes, **_of_secret(rds.instances[name])}
+    return name, {**attributes, **_of_secret(rds._instances[name])}
 
 
 def _delete(delete: Callable[..., None], identifier: str, properties: Properties) -> None:
-    record = rds.instances.get(identifier, {})
+    record = rds._instances.get(identifier, {})
     if record.get("DeletionProtection"):
         raise Refused(
             "InvalidParameterCombination: Cannot delete protected DB Instance, please disable "
             "deletion protection and try again."
         )
     delete(identifier, properties)
-    secretsmanager.secrets.pop(_secret_name(record), None)
+    secretsmanager._secrets.pop(_secret_name(record), None)
 
 
 def _instance_xml(xml: Callable[..., str], record: Mapping[str, Any]) -> str:
@@ -99,7 +100,7 @@ def _secret_name(record: Mapping[str, Any]) -> str:
 def _new_secret(record: Mapping[str, Any], properties: Properties) -> dict[str, str]:
     key = (properties.get("MasterUserSecret") or {}).get("KmsKeyId")
     value = {"username": record["MasterUsername"], "password": secrets.token_urlsafe(24)}
-    arn, _ = secretsmanager.store_new_secret(
+    arn, _ = secretsmanager._store_new_secret(
         _secret_name(record),
         secret_string=json.dumps(value),
         secret_binary=None,

@@ -14,10 +14,11 @@ from http import HTTPStatus
 from typing import Any
 
 from hyperpod_emulator.aws import json_service
-from hyperpod_emulator.aws.cloudformation.resource_type import Properties, Refused, check_creation
+from hyperpod_emulator.aws.cloudformation.resource_type import Properties, check_creation
 from hyperpod_emulator.aws.iam import authorization
 from hyperpod_emulator.aws.json_service import Asked, Content, HyperPodClient, ServiceError
 from hyperpod_emulator.aws.ministack import Query, Response, ec2, wrap
+from hyperpod_emulator.aws.refused import Refused
 
 VPCS, ADDRESSES, INTERFACES = "L-F678F1CE", "L-0263D0A3", "L-DF5E4CA3"
 PER_CLUSTER, ACROSS_CLUSTERS = "L-2CE978FC", "L-3308CCC7"
@@ -191,7 +192,7 @@ def install() -> None:
         service="servicequotas", target_prefix="ServiceQuotasV20190624.", answer=_authorized
     )
     for operation in _EC2:
-        wrap(ec2.ACTION_MAP, operation, partial(_limited, operation))
+        wrap(ec2._ACTION_MAP, operation, partial(_limited, operation))
     check_creation("AWS::EC2::VPC", _check_vpcs)
 
 
@@ -246,12 +247,12 @@ def _check_vpcs(_properties: Properties) -> None:
 
 
 def _is_reached(operation: str) -> bool:
-    there = ec2.addresses if operation == "AllocateAddress" else ec2.vpcs
+    there = ec2._addresses if operation == "AllocateAddress" else ec2._vpcs
     return len(list(there.values())) >= VALUES[_EC2[operation][0]].limit
 
 
 def _limited(operation: str, call: Callable[[Query], Response], query: Query) -> Response:
     _, error, message = _EC2[operation]
     if _is_reached(operation):
-        return ec2.error(error, message, HTTPStatus.BAD_REQUEST)
+        return ec2._error(error, message, HTTPStatus.BAD_REQUEST)
     return call(query)

@@ -11,7 +11,7 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from typing import Any
 
-from hyperpod_emulator.aws.ec2.reach import ANYWHERE, HTTPS, covers, leads_out, route_table_of
+from hyperpod_emulator.aws.ec2.network import ANYWHERE, HTTPS, covers, leads_out, route_table_of
 from hyperpod_emulator.aws.local_aws import AwsClients
 from hyperpod_emulator.hyperpod import Subnet
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from hyperpod_emulator.aws.functions import Archive
+from hyperpod_emulator.aws.archives import Archive
 from hyperpod_emulator.aws.local_aws import LocalAws
 from hyperpod_emulator.testing.stacks import (
     INTERFACES,

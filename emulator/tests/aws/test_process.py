@@ -1,6 +1,5 @@
 """The local AWS starts next to another, tells why it cannot, and leaves nothing behind."""
 
-import ast
 import os
 import re
 import signal
@@ -13,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import hyperpod_emulator
-from hyperpod_emulator.aws import environment, local_aws, ministack
+from hyperpod_emulator.aws import environment, local_aws
 from hyperpod_emulator.aws.environment import INTERPRETER
 from hyperpod_emulator.aws.local_aws import LocalAws, LocalAwsError, LocalAwsSettings
-from hyperpod_emulator.aws.ministack import MINISTACK_VERSION
+from hyperpod_emulator.aws.ministack_version import MINISTACK_VERSION
 from hyperpod_emulator.testing.patience import eventually
 from hyperpod_emulator.testing.stacks import client, deploy, role
 
@@ -168,9 +167,9 @@ def in_ministacks_environment(script: str, *arguments: str) -> subprocess.Comple
 
 def test_another_version_of_ministack_is_refused() -> None:
     run = in_ministacks_environment(
-        "from hyperpod_emulator.aws import ministack\n"
-        "ministack.MINISTACK_VERSION = '0.0'\n"
-        "ministack.require_version()"
+        "from hyperpod_emulator.aws import ministack_version\n"
+        "ministack_version.MINISTACK_VERSION = '0.0'\n"
+        "ministack_version.require_version()"
     )
     assert run.returncode == 1
     expected = (
@@ -181,52 +180,3 @@ def test_another_version_of_ministack_is_refused() -> None:
 
 def test_the_version_is_pinned_in_the_requirements() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", MINISTACK_VERSION)
-
-
-ADAPTER = "hyperpod_emulator.aws.ministack"
-
-
-def used_names(source: Path) -> Iterator[str]:
-    """Yield `module.name` for each attribute of a MiniStack module used in a file."""
-    tree = ast.parse(source.read_text())
-    modules = {
-        alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module == ADAPTER
-        for alias in node.names
-    }
-    # One of several modules that a loop gives the same function.
-    loops = {
-        node.target.id: [each.id for each in node.iter.elts if isinstance(each, ast.Name)]
-        for node in ast.walk(tree)
-        if isinstance(node, ast.For)
-        and isinstance(node.target, ast.Name)
-        and isinstance(node.iter, ast.Tuple)
-    }
-    for node in ast.walk(tree):
-        match node:
-            case ast.Attribute(value=ast.Name(id=owner), attr=used):
-                pass
-            case ast.Call(
-                func=ast.Name(id="wrap"),
-                args=[ast.Name(id=owner), ast.Constant(value=str(used)), *_],
-            ):
-                pass
-            case _:
-                continue
-        yield from (f"{name}.{used}" for name in loops.get(owner, [owner]) if name in modules)
-
-
-def test_every_name_in_use_is_there() -> None:
-    sources = {*PACKAGE.rglob("*.py")} - {Path(ministack.__file__)}
-    used = {name for source in sources for name in used_names(source)}
-    run = in_ministacks_environment(
-        "import sys\n"
-        "from hyperpod_emulator.aws import ministack\n"
-        "for name in sys.argv[1:]:\n"
-        "    module, _, attribute = name.partition('.')\n"
-        "    getattr(getattr(ministack, module), attribute)\n",
-        *used,
-    )
-    assert used
-    assert run.stderr == ""

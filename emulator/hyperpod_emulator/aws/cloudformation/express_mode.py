@@ -56,10 +56,10 @@ def install() -> None:
         "DeleteStack": _delete_stack,
         "DescribeStacks": _describe_stacks,
     }.items():
-        wrap(handlers.ACTION_HANDLERS, action, around)
-    wrap(stacks, "provision_resource", partial(_change, 3))
-    wrap(stacks, "update_resource", partial(_change, 4))
-    wrap(stacks, "add_event", _explained_event)
+        wrap(handlers._ACTION_HANDLERS, action, around)
+    wrap(stacks, "_provision_resource", partial(_change, 3))
+    wrap(stacks, "_update_resource", partial(_change, 4))
+    wrap(stacks, "_add_event", _explained_event)
 
 
 def _change(place: int, changed: Callable[..., Created], *arguments: Any) -> Created:
@@ -89,19 +89,19 @@ def _explained_event(  # noqa: PLR0917 - MiniStack's signature
 
 
 def _is_express(stack_name: str) -> bool:
-    stack = cloudformation.stacks.get(stack_name) or {}
+    stack = cloudformation._stacks.get(stack_name) or {}
     return bool(stack.get(_CONFIG, {}).get("Mode") == EXPRESS)
 
 
 def _asked(params: _Params) -> dict[str, str]:
-    mode = handlers.p(params, "DeploymentConfig.Mode") or STANDARD
-    given = handlers.p(params, "DeploymentConfig.DisableRollback")
+    mode = handlers._p(params, "DeploymentConfig.Mode") or STANDARD
+    given = handlers._p(params, "DeploymentConfig.DisableRollback")
     return {"Mode": mode, "DisableRollback": given or str(mode == EXPRESS).lower()}
 
 
 def _left_failed(params: _Params) -> str | None:
     """Return the status of a stack that a failure in express mode has left; None for any other."""
-    stack = handlers.resolve_stack(handlers.p(params, "StackName")) or {}
+    stack = handlers._resolve_stack(handlers._p(params, "StackName")) or {}
     status = stack.get("StackStatus")
     failed = status in {"CREATE_FAILED", "UPDATE_FAILED"}
     return status if failed and stack.get(_CONFIG, {}).get("Mode") == EXPRESS else None
@@ -129,7 +129,7 @@ def _roll_back_stack(handle: Callable[[_Params], Response], params: _Params) -> 
 
 
 def _refused(message: str) -> Response:
-    return changesets.error("ValidationError", message)
+    return changesets._error("ValidationError", message)
 
 
 def _change_stack(handle: Callable[[_Params], Response], params: _Params) -> Response:
@@ -139,7 +139,7 @@ def _change_stack(handle: Callable[[_Params], Response], params: _Params) -> Res
     if asked["Mode"] == EXPRESS:
         params = {**params, "DisableRollback": [asked["DisableRollback"]]}
     response = handle(params)
-    stack = handlers.resolve_stack(handlers.p(params, "StackName"))
+    stack = handlers._resolve_stack(handlers._p(params, "StackName"))
     if response[0] == HTTPStatus.OK and stack:
         stack[_CONFIG] = asked  # nothing has begun: its task waits for the event loop
     return response
@@ -167,14 +167,14 @@ def _execute_change_set(handle: Callable[[_Params], Response], params: _Params) 
     config = change_set.get(_CONFIG)
     if config is None:
         return handle(params)
-    cloudformation.stacks[change_set["StackName"]][_CONFIG] = config
+    cloudformation._stacks[change_set["StackName"]][_CONFIG] = config
     if config["Mode"] == EXPRESS:
         params = {**params, "DisableRollback": [config["DisableRollback"]]}
     return handle(params)
 
 
 def _delete_stack(handle: Callable[[_Params], Response], params: _Params) -> Response:
-    stack = handlers.resolve_stack(handlers.p(params, "StackName"))
+    stack = handlers._resolve_stack(handlers._p(params, "StackName"))
     if stack:
         stack[_CONFIG] = _asked(params)
     return handle(params)
@@ -182,7 +182,7 @@ def _delete_stack(handle: Callable[[_Params], Response], params: _Params) -> Res
 
 def _describe_stacks(handle: Callable[[_Params], Response], params: _Params) -> Response:
     response = handle(params)
-    for stack in cloudformation.stacks.values():
+    for stack in cloudformation._stacks.values():
         identifier = f"<StackId>{stack['StackId']}</StackId>"
         response = _replaced(response, identifier, identifier + _xml(stack.get(_CONFIG)))
     return response
@@ -200,7 +200,7 @@ def _replaced(response: Response, old: str, new: str) -> Response:
 
 def _change_set(params: _Params) -> dict[str, Any] | None:
     found: dict[str, Any] | None
-    _id, found = changesets.find_change_set(
-        handlers.p(params, "ChangeSetName"), handlers.p(params, "StackName")
+    _id, found = changesets._find_change_set(
+        handlers._p(params, "ChangeSetName"), handlers._p(params, "StackName")
     )
     return found

@@ -22,7 +22,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hyperpod_emulator.aws.cloudformation.resource_type import Created, Refused
+from hyperpod_emulator.aws.cloudformation.resource_type import Created
 from hyperpod_emulator.aws.ministack import (
     cloudformation,
     custom_resource,
@@ -31,6 +31,7 @@ from hyperpod_emulator.aws.ministack import (
     stacks,
     wrap,
 )
+from hyperpod_emulator.aws.refused import Refused
 from hyperpod_emulator.aws.settings import FailingStep, own_settings
 
 _REHEARSED = "Internal failure, which is rehearsed"
@@ -38,17 +39,17 @@ _REHEARSED = "Internal failure, which is rehearsed"
 
 def install() -> None:
     """Fail as CloudFormation does, and where the rehearsal says so."""
-    wrap(stacks, "resolve_stack_outputs", _resolve_stack_outputs)
+    wrap(stacks, "_resolve_stack_outputs", _resolve_stack_outputs)
     wrap(custom_resource, "deliver_response", _remember_id)
     wrap(custom_resource, "invoke_custom_resource", _invoke_custom_resource)
-    wrap(stacks, "roll_back_operation", _roll_back_failed_creations)
-    wrap(stacks, "delete_resource", _delete_resource)
+    wrap(stacks, "_roll_back_operation", _roll_back_failed_creations)
+    wrap(stacks, "_delete_resource", _delete_resource)
     for module in (stacks, handlers):
-        wrap(module, "delete_stack_async", _delete_stack_async)
-    wrap(stacks, "roll_back_operation", _mark_failed_rollback)
-    wrap(handlers, "continue_update_rollback_async", _continue_update_rollback)
-    wrap(stacks, "provision_resource", partial(_change, 3, 1))
-    wrap(stacks, "update_resource", partial(_change, 4, 5))
+        wrap(module, "_delete_stack_async", _delete_stack_async)
+    wrap(stacks, "_roll_back_operation", _mark_failed_rollback)
+    wrap(handlers, "_continue_update_rollback_async", _continue_update_rollback)
+    wrap(stacks, "_provision_resource", partial(_change, 3, 1))
+    wrap(stacks, "_update_resource", partial(_change, 4, 5))
     wrap(custom_resource, "deliver_response", _fail_response)
 
 
@@ -56,7 +57,7 @@ def _resolve_stack_outputs(
     resolve: Callable[..., tuple[list[Any], dict[str, Any]]], *arguments: Any
 ) -> tuple[list[Any], dict[str, Any]]:
     stack_name = arguments[-2]
-    if cloudformation.stacks[stack_name].pop("_cancel_requested", False):
+    if cloudformation._stacks[stack_name].pop("_cancel_requested", False):
         raise Refused("User Initiated")
     return resolve(*arguments)
 
@@ -145,7 +146,7 @@ async def _continue_update_rollback(
     skipped: Iterable[str],
 ) -> None:
     await continue_rollback(stack_name, stack_id, skipped)
-    stack = handlers.resolve_stack(stack_name)
+    stack = handlers._resolve_stack(stack_name)
     if stack is not None:
         _mark(stack, skipped, "UPDATE_COMPLETE")
 
@@ -169,7 +170,7 @@ _withheld: dict[str, _Resources] = {}
 def _withhold_dependencies(stack_name: str, logical_id: str) -> None:
     if stack_name in _withheld:
         _withheld[stack_name] |= _without_dependencies(
-            cloudformation.stacks[stack_name], logical_id
+            cloudformation._stacks[stack_name], logical_id
         )
 
 
@@ -192,7 +193,7 @@ async def _delete_stack_async(
     finally:
         kept = _withheld.pop(stack_name)
         if kept:
-            cloudformation.stacks[stack_name]["_resources"] |= kept
+            cloudformation._stacks[stack_name]["_resources"] |= kept
 
 
 def _without_dependencies(stack: dict[str, Any], logical_id: str) -> _Resources:
@@ -200,7 +201,7 @@ def _without_dependencies(stack: dict[str, Any], logical_id: str) -> _Resources:
     resources: _Resources = stack["_resources"]
     # A stack whose creation failed has none.
     defined = stack["_template"].get("Resources", {})
-    names = stacks.with_dependencies([logical_id], defined, set(resources)) - {logical_id}
+    names = stacks._with_dependencies([logical_id], defined, set(resources)) - {logical_id}
     return {name: resources.pop(name) for name in names}
 
 

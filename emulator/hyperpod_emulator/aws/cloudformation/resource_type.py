@@ -11,10 +11,6 @@ Created = tuple[str, dict[str, Any]]
 """A physical id (what `Ref` gives) and the attributes (what `Fn::GetAtt` gives)."""
 
 
-class Refused(ValueError):
-    """A resource the service would refuse; the stack fails with this message."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceType:
     """One type and its handlers.
@@ -47,9 +43,9 @@ class ResourceType:
         if self.update is not None:
             update = self.update
             handlers["update"] = lambda physical_id, old, new, _stack: update(physical_id, old, new)
-        provisioners.RESOURCE_HANDLERS[self.name] = handlers
+        provisioners._RESOURCE_HANDLERS[self.name] = handlers
         if self.tagged:
-            provisioners.STACK_TAG_PROPERTY[self.name] = ("Tags", "list")
+            provisioners._STACK_TAG_PROPERTY[self.name] = ("Tags", "list")
         if self.waits:
             run_in_thread(self.name)
 
@@ -63,7 +59,7 @@ def check_creation(resource_type: str, check: Callable[[Properties], None]) -> N
         check(properties)
         return unchecked(logical_id, properties, stack)
 
-    wrap(provisioners.RESOURCE_HANDLERS[resource_type], "create", create)
+    wrap(provisioners._RESOURCE_HANDLERS[resource_type], "create", create)
 
 
 def check_deletion(resource_type: str, check: Callable[[str], None]) -> None:
@@ -73,20 +69,20 @@ def check_deletion(resource_type: str, check: Callable[[str], None]) -> None:
         check(physical_id)
         unchecked(physical_id, properties)
 
-    wrap(provisioners.RESOURCE_HANDLERS[resource_type], "delete", delete)
+    wrap(provisioners._RESOURCE_HANDLERS[resource_type], "delete", delete)
 
 
 def run_in_thread(*names: str) -> None:
     """Let the handlers of resource types run in a thread of their own."""
-    others = stacks.runs_on_worker_thread
-    stacks.runs_on_worker_thread = lambda name: name in names or others(name)
+    others = stacks._runs_on_worker_thread
+    stacks._runs_on_worker_thread = lambda name: name in names or others(name)
 
 
 def tag_map(properties: Properties) -> dict[str, str]:
     """Return the property `Tags`, a list of Key and Value, as a dictionary."""
-    return dict(provisioners.tag_map(properties.get("Tags")))
+    return dict(provisioners._tag_map(properties.get("Tags")))
 
 
 def boolean(value: object) -> bool:
     """Read a template boolean, which may have become a string on the way."""
-    return bool(provisioners.cfn_bool(value))
+    return bool(provisioners._cfn_bool(value))

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import Any
 
 from hyperpod_emulator.aws.cloudformation.handler_permissions import Handled, Made, Properties
-from hyperpod_emulator.aws.cloudformation.resource_type import Created, Refused
+from hyperpod_emulator.aws.cloudformation.resource_type import Created
 from hyperpod_emulator.aws.iam import authorization
 from hyperpod_emulator.aws.iam.authorization import AccessDeniedError, Permission
 from hyperpod_emulator.aws.ministack import (
@@ -26,6 +26,7 @@ from hyperpod_emulator.aws.ministack import (
     provisioners,
     stacks,
 )
+from hyperpod_emulator.aws.refused import Refused
 
 _CURRENT: ContextVar[str | None] = ContextVar("role_of_handler", default=None)
 
@@ -53,10 +54,10 @@ class _ServiceRoles:
     """The role of each stack, and MiniStack's functions that act for it."""
 
     def __init__(self) -> None:
-        self._provision: Callable[..., Created] = stacks.provision_resource
-        self._update: Callable[..., Created] = stacks.update_resource
-        self._delete: Callable[..., None] = stacks.delete_resource
-        self._resolve: Callable[..., dict[str, Any]] = handlers.resolve_parameters
+        self._provision: Callable[..., Created] = stacks._provision_resource
+        self._update: Callable[..., Created] = stacks._update_resource
+        self._delete: Callable[..., None] = stacks._delete_resource
+        self._resolve: Callable[..., dict[str, Any]] = handlers._resolve_parameters
         # By account, region and stack: the name of the role, which a stack keeps.
         self._roles: dict[tuple[str, str, str], str] = {}
         # By ID, of which AWS draws no two alike.
@@ -68,22 +69,22 @@ class _ServiceRoles:
 
     def install(self) -> None:
         """Take the places of MiniStack's functions."""
-        stacks.provision_resource = self._provisioned
-        stacks.update_resource = self._updated
-        stacks.delete_resource = self._deleted
-        handlers.resolve_parameters = changesets.resolve_parameters = self._resolved
+        stacks._provision_resource = self._provisioned
+        stacks._update_resource = self._updated
+        stacks._delete_resource = self._deleted
+        handlers._resolve_parameters = changesets._resolve_parameters = self._resolved
         for name in _OPERATIONS:
-            handlers.ACTION_HANDLERS[name] = self._with_role(handlers.ACTION_HANDLERS[name])
+            handlers._ACTION_HANDLERS[name] = self._with_role(handlers._ACTION_HANDLERS[name])
 
     def _with_role(self, handler: Callable[[Any], Response]) -> Callable[[Any], Response]:
         def handle(params: Any) -> Response:  # noqa: ANN401 - the query parameters
-            stack = handlers.p(params, "StackName")
+            stack = handlers._p(params, "StackName")
             key = (get_account_id(), get_region(), _stack_name(stack))
-            role_arn = handlers.p(params, "RoleARN")
+            role_arn = handlers._p(params, "RoleARN")
             if role_arn:
                 problem = _refusal(role_arn)
                 if problem is not None:
-                    return handlers.error(*problem, HTTPStatus.FORBIDDEN)
+                    return handlers._error(*problem, HTTPStatus.FORBIDDEN)
                 self._roles[key] = role_arn.rsplit("/", 1)[-1]
             token = self._role.set(self._roles.get(key))
             try:
@@ -124,7 +125,7 @@ class _ServiceRoles:
     ) -> Created:
         handled = self._handled(resource_type, stack, logical_id, new, former=old)
         if old != new:
-            replacing = provisioners.replacing_change(resource_type, old, new)
+            replacing = provisioners._replacing_change(resource_type, old, new)
             self._authorize("create" if replacing else "update", handled)
         with self._as_role(stack):
             return self._noted(
@@ -210,7 +211,7 @@ class _ServiceRoles:
 
 
 def _stack_name(name_or_id: str) -> str:
-    stack = handlers.resolve_stack(name_or_id)
+    stack = handlers._resolve_stack(name_or_id)
     return str(name_or_id if stack is None else stack["StackName"])
 
 
@@ -219,7 +220,7 @@ def _refusal(role_arn: str) -> tuple[str, str] | None:
     if not authorization.allows(role_arn=role_arn, service=_SERVICE, sent={}):
         return "ValidationError", f"Role {role_arn} is invalid or cannot be assumed"
     denial = iam_evaluator.enforce(
-        iam_evaluator.verified_key.get(),  # none of the root user's
+        iam_evaluator._verified_key.get(),  # none of the root user's
         "iam:PassRole",
         "iam",
         get_region(),

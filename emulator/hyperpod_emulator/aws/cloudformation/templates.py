@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from hyperpod_emulator.aws.cloudformation.resource_type import Properties, Refused, check_creation
+from hyperpod_emulator.aws.cloudformation.resource_type import Properties, check_creation
 from hyperpod_emulator.aws.ministack import (
     Response,
     changesets,
@@ -32,23 +32,24 @@ from hyperpod_emulator.aws.ministack import (
     stacks,
     wrap,
 )
+from hyperpod_emulator.aws.refused import Refused
 from hyperpod_emulator.aws.settings import own_settings
 
 
 def install() -> None:
     """Evaluate, check and refuse in a template what CloudFormation does."""
-    handlers.ACTION_HANDLERS["DescribeType"] = _describe
-    _check("AWS::IAM::Role", "RoleName", lambda name: name in iam.roles)
-    _check("AWS::KMS::Alias", "AliasName", lambda name: kms.alias_arn(name) in kms.aliases)
-    _check("AWS::Logs::LogGroup", "LogGroupName", lambda name: name in cloudwatch_logs.log_groups)
+    handlers._ACTION_HANDLERS["DescribeType"] = _describe
+    _check("AWS::IAM::Role", "RoleName", lambda name: name in iam._roles)
+    _check("AWS::KMS::Alias", "AliasName", lambda name: kms._alias_arn(name) in kms._aliases)
+    _check("AWS::Logs::LogGroup", "LogGroupName", lambda name: name in cloudwatch_logs._log_groups)
     # Each has imported them by name.
     for module in (changesets, handlers):
         wrap(module, "validate_template_support", _validate_in_region)
-        wrap(module, "resolve_parameters", _resolve_parameters)
+        wrap(module, "_resolve_parameters", _resolve_parameters)
     for evaluating in (changesets, engine, handlers, stacks):
-        wrap(evaluating, "evaluate_conditions", _evaluate_conditions)
-    wrap(stacks, "resolve_stack_outputs", _resolve_stack_outputs)
-    wrap(handlers.ACTION_HANDLERS, "DeleteStack", _delete)
+        wrap(evaluating, "_evaluate_conditions", _evaluate_conditions)
+    wrap(stacks, "_resolve_stack_outputs", _resolve_stack_outputs)
+    wrap(handlers._ACTION_HANDLERS, "DeleteStack", _delete)
 
 
 def _text(node: object, parameters: Mapping[str, Any]) -> object:
@@ -59,7 +60,7 @@ def _text(node: object, parameters: Mapping[str, Any]) -> object:
         case {"Fn::Select": [index, items]}:
             chosen = _split(items, parameters)
             number = int(str(_text(index, parameters)))
-            return engine.select(number, chosen) if isinstance(chosen, list) else node
+            return engine._select(number, chosen) if isinstance(chosen, list) else node
         case _:
             return node
 
@@ -104,7 +105,7 @@ def _resolve_parameters(
 
 def is_offered(resource_type: str) -> bool:
     """Return whether the request's region has a resource type."""
-    known = resource_type in provisioners.RESOURCE_HANDLERS
+    known = resource_type in provisioners._RESOURCE_HANDLERS
     regions = own_settings().regional_types.get(resource_type)
     return known and (regions is None or get_region() in regions)
 
@@ -123,10 +124,10 @@ def _validate_in_region(
 
 
 def _describe(params: Mapping[str, Any]) -> Any:  # noqa: ANN401 - a response of MiniStack
-    name = handlers.p(params, "TypeName")
+    name = handlers._p(params, "TypeName")
     if not is_offered(name):
-        return handlers.error("TypeNotFoundException", f"The type '{name}' cannot be found.")
-    return handlers.xml(
+        return handlers._error("TypeNotFoundException", f"The type '{name}' cannot be found.")
+    return handlers._xml(
         HTTPStatus.OK,
         "DescribeTypeResponse",
         f"<DescribeTypeResult><Type>RESOURCE</Type><TypeName>{name}</TypeName>"
@@ -149,17 +150,17 @@ def _importers(export_name: str, *, exporter: str) -> list[str]:
     """Return the names of the other stacks that import a value."""
     return sorted(
         name
-        for name, stack in cloudformation.stacks.items()
+        for name, stack in cloudformation._stacks.items()
         if name != exporter
         and stack.get("StackStatus") not in ("DELETE_COMPLETE", "REVIEW_IN_PROGRESS")
-        and export_name in handlers.imported_export_names(stack, name)
+        and export_name in handlers._imported_export_names(stack, name)
     )
 
 
 def _exports_of(stack_id: str) -> dict[str, Any]:
     return {
         name: export["Value"]
-        for name, export in cloudformation.exports.items()
+        for name, export in cloudformation._exports.items()
         if export["StackId"] == stack_id
     }
 
@@ -181,7 +182,7 @@ def _resolve_stack_outputs(
     stack_name, stack_id = arguments[-2:]
     outputs, exports = resolve(*arguments)
     for name in exports:
-        other = cloudformation.exports.get(name)
+        other = cloudformation._exports.get(name)
         if other is not None and other["StackId"] != stack_id:
             exporter = other["StackId"].split("/")[1]
             raise Refused(f"Export with name {name} is already exported by stack {exporter}")
@@ -192,18 +193,18 @@ def _resolve_stack_outputs(
     _require_unused(changed, exports=exports, stack=stack_name)
     # MiniStack calls this last of all that can fail; it adds the new exports itself.
     for name in before.keys() - exports.keys():
-        cloudformation.exports.pop(name, None)
+        cloudformation._exports.pop(name, None)
     return outputs, exports
 
 
 def _delete(delete_stack: Callable[..., Response], params: Mapping[str, Any]) -> Response:
-    stack = handlers.resolve_stack(handlers.p(params, "StackName"))
+    stack = handlers._resolve_stack(handlers._p(params, "StackName"))
     refusal = None if stack is None else _delete_refusal(stack)
     if stack is None or refusal is None:
         return delete_stack(params)
     # The request succeeds, and the stack stays in the state in which it is:
     # https://github.com/rlister/stax/issues/40
-    stacks.add_event(
+    stacks._add_event(
         stack["StackId"],
         stack["StackName"],
         stack["StackName"],
@@ -212,7 +213,7 @@ def _delete(delete_stack: Callable[..., Response], params: Mapping[str, Any]) ->
         refusal,
         stack["StackId"],
     )
-    return handlers.xml(HTTPStatus.OK, "DeleteStackResponse", "")
+    return handlers._xml(HTTPStatus.OK, "DeleteStackResponse", "")
 
 
 def _delete_refusal(stack: Mapping[str, Any]) -> str | None:

@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from aws_reference.resource_schemas import schema_of
-from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties, Refused
+from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties
 from hyperpod_emulator.aws.ministack import (
     cloudformation,
     provisioners,
     stacks,
 )
+from hyperpod_emulator.aws.refused import Refused
 
 _DeletedFirst = dict[tuple[str, str], tuple[str, Mapping[str, Any]]]
 
@@ -30,14 +31,14 @@ class _Replacements:
     """MiniStack's decisions, with the schemas' in front of them."""
 
     def __init__(self) -> None:
-        self._provision: Callable[..., Created] = provisioners.provision_resource
-        self._update: Callable[..., Created] = provisioners.update_resource
-        self._replace: Callable[..., Created] = provisioners.replace_resource
-        self._replacing = provisioners.replacing_change
-        self._refusal: Callable[..., str | None] = provisioners.custom_named_replacement_error
-        self._recreation = provisioners.property_recreation
-        self._roll_back = stacks.roll_back_operation
-        self._add_event = stacks.add_event
+        self._provision: Callable[..., Created] = provisioners._provision_resource
+        self._update: Callable[..., Created] = provisioners._update_resource
+        self._replace: Callable[..., Created] = provisioners._replace_resource
+        self._replacing = provisioners._replacing_change
+        self._refusal: Callable[..., str | None] = provisioners._custom_named_replacement_error
+        self._recreation = provisioners._property_recreation
+        self._roll_back = stacks._roll_back_operation
+        self._add_event = stacks._add_event
         # By stack's and logical id: what an update creates, until an event says how that ended.
         self._new: set[tuple[str, str]] = set()
         # By stack and logical id: type and properties of what a `delete_then_create` replacement
@@ -46,17 +47,17 @@ class _Replacements:
 
     def install(self) -> None:
         """Take the places of MiniStack's functions."""
-        stacks.provision_resource = self._checked_provision
-        stacks.update_resource = self._checked_update
-        provisioners.replace_resource = self._replaced
+        stacks._provision_resource = self._checked_provision
+        stacks._update_resource = self._checked_update
+        provisioners._replace_resource = self._replaced
         # Each module has its own name for these two.
-        provisioners.replacing_change = stacks.replacing_change = self._is_replacing
-        provisioners.custom_named_replacement_error = self._refused
-        stacks.custom_named_replacement_error = self._refused
+        provisioners._replacing_change = stacks._replacing_change = self._is_replacing
+        provisioners._custom_named_replacement_error = self._refused
+        stacks._custom_named_replacement_error = self._refused
         # Which change sets show, and so `cdk diff`.
-        provisioners.property_recreation = stacks.property_recreation = self._recreated
-        stacks.roll_back_operation = self._rolled_back
-        stacks.add_event = self._event_added
+        provisioners._property_recreation = stacks._property_recreation = self._recreated
+        stacks._roll_back_operation = self._rolled_back
+        stacks._add_event = self._event_added
 
     def _event_added(
         self,
@@ -69,7 +70,7 @@ class _Replacements:
         **options: Any,
     ) -> None:
         key = (stack_id, logical_id)
-        known = cloudformation.stacks.get(stack_name, {}).get("_resources", {})
+        known = cloudformation._stacks.get(stack_name, {}).get("_resources", {})
         is_stack = resource_type == "AWS::CloudFormation::Stack" and logical_id == stack_name
         if status == "UPDATE_IN_PROGRESS" and not is_stack and logical_id not in known:
             self._new.add(key)
@@ -136,9 +137,9 @@ class _Replacements:
         logical_id: str,
     ) -> Created:
         schema = schema_of(resource_type)
-        retained = provisioners.RETAIN_REPLACED.get()
+        retained = provisioners._RETAIN_REPLACED.get()
         if schema is not None and schema.deletes_first and not retained:
-            provisioners.delete_resource(resource_type, physical_id, old, stack_name, logical_id)
+            provisioners._delete_resource(resource_type, physical_id, old, stack_name, logical_id)
             self._deleted_first[stack_name, logical_id] = (resource_type, old)
         return self._replace(resource_type, physical_id, old, new, stack_name, logical_id)
 
@@ -181,7 +182,7 @@ def _require_free_name(resource_type: str, properties: Properties) -> None:
     """
     schema = schema_of(resource_type)
     name = None if schema is None else schema.given_name(properties)
-    for stack in cloudformation.stacks.values() if name else ():
+    for stack in cloudformation._stacks.values() if name else ():
         for resource in stack.get("_resources", {}).values():
             if (resource["ResourceType"], resource["PhysicalResourceId"]) == (resource_type, name):
                 # https://repost.aws/knowledge-center/cloudformation-resource-already-exists

@@ -6,8 +6,8 @@ from typing import Any, Protocol
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
-from hyperpod_emulator.aws.cloudformation.resource_type import Refused
 from hyperpod_emulator.aws.ministack import Response, ec2
+from hyperpod_emulator.aws.refused import Refused
 
 _NAMESPACE = "{http://ec2.amazonaws.com/doc/2016-11-15/}"
 
@@ -27,7 +27,7 @@ def call(action: str, **parameters: str) -> dict[str, str]:
     element of the response, by its local name; the last one wins.
     """
     query = {name.replace("__", "."): [value] for name, value in parameters.items() if value}
-    status, _headers, body = ec2.ACTION_MAP[action](query)
+    status, _headers, body = ec2._ACTION_MAP[action](query)
     # The answer comes from MiniStack in this process, not from outside.
     root = ElementTree.fromstring(body)  # noqa: S314
     if status >= HTTPStatus.BAD_REQUEST:
@@ -51,4 +51,4 @@ def members(record: Mapping[str, object]) -> str:
 def listed(action: str, name: str, records: Iterable[Mapping[str, object]]) -> Response:
     """Return the response of an action that lists records."""
     items = "".join(f"<item>{members(record)}</item>" for record in records)
-    return ec2.xml(HTTPStatus.OK, f"{action}Response", f"<{name}>{items}</{name}>")
+    return ec2._xml(HTTPStatus.OK, f"{action}Response", f"<{name}>{items}</{name}>")

@@ -48,7 +48,7 @@ _RESERVATIONS = responses.AccountRegionScopedDict()
 
 def install() -> None:
     """Let EC2 reserve capacity; on its own it answers that there is none."""
-    ec2.ACTION_MAP.update(
+    ec2._ACTION_MAP.update(
         CreateCapacityReservation=_create,
         CancelCapacityReservation=_cancel,
         DescribeCapacityReservations=_describe,
@@ -153,7 +153,7 @@ def _members(reservation: str) -> list[Reservation]:
     """Return the reservations that an ID or the ARN of a resource group stands for."""
     ids = [reservation]
     if reservation.startswith("arn:"):
-        arns = resource_groups.group_members.get(reservation.rpartition("/")[2], ())
+        arns = resource_groups._group_members.get(reservation.rpartition("/")[2], ())
         ids = [arn.rpartition("/")[2] for arn in arns]
     return [_RESERVATIONS[id_] for id_ in ids if id_ in _RESERVATIONS]
 
@@ -199,14 +199,14 @@ def _create(query: Query) -> Response:
 
 def _cancel(query: Query) -> Response:
     _RESERVATIONS[_value(query, "CapacityReservationId")]["state"] = "cancelled"
-    return ec2.xml(HTTPStatus.OK, "CancelCapacityReservationResponse", "<return>true</return>")
+    return ec2._xml(HTTPStatus.OK, "CancelCapacityReservationResponse", "<return>true</return>")
 
 
 def _describe(query: Query) -> Response:
     named = [values[0] for key, values in query.items() if key.startswith("CapacityReservationId.")]
     unknown = [id_ for id_ in named if id_ not in _RESERVATIONS]
     if unknown:
-        return ec2.error(
+        return ec2._error(
             "InvalidCapacityReservationId.NotFound",
             f"The capacity reservation ID '{unknown[0]}' does not exist",
             HTTPStatus.BAD_REQUEST,
@@ -243,4 +243,4 @@ def _purchase(query: Query) -> Response:
 
 def _answer(action: str, made: Reservation) -> Response:
     body = f"<capacityReservation>{ec2_api.members(made)}</capacityReservation>"
-    return ec2.xml(HTTPStatus.OK, f"{action}Response", body)
+    return ec2._xml(HTTPStatus.OK, f"{action}Response", body)

@@ -10,13 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
-from hyperpod_emulator.aws.cloudformation.resource_type import (
-    Created,
-    Properties,
-    Refused,
-    ResourceType,
-)
+from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType
 from hyperpod_emulator.aws.ministack import ec2, get_account_id, get_region
+from hyperpod_emulator.aws.refused import Refused
 
 _DOMAIN = re.compile(r"(?=.{1,255}$)\*?[A-Za-z0-9.-]*")
 _PRIORITIES = range(101, 9900)
@@ -59,7 +55,7 @@ def _check_group(properties: Properties) -> None:
 
 def _check_association(properties: Properties) -> None:
     _require(properties["FirewallRuleGroupId"], among=_records)
-    _require(properties["VpcId"], among=ec2.vpcs)
+    _require(properties["VpcId"], among=ec2._vpcs)
     if _priority(properties) not in _PRIORITIES:
         raise Refused("ValidationException: a priority is between 100 and 9900")
 

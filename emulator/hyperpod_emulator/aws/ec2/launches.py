@@ -12,7 +12,7 @@ from hyperpod_emulator.aws.ministack import ec2, get_account_id, get_region, wra
 def _create_placement_group(properties: Properties) -> Created:
     # CloudFormation names it; the type has no property for that.
     name = f"placement-{uuid.uuid4().hex[:12]}"
-    ec2.placement_groups[name] = {
+    ec2._placement_groups[name] = {
         "GroupName": name,
         "GroupId": f"pg-{uuid.uuid4().hex[:17]}",
         "State": "available",
@@ -24,7 +24,7 @@ def _create_placement_group(properties: Properties) -> Created:
 
 
 def _delete_placement_group(name: str, _properties: Properties) -> None:
-    ec2.placement_groups.pop(name, None)
+    ec2._placement_groups.pop(name, None)
 
 
 PLACEMENT_GROUP = ResourceType(
@@ -39,7 +39,7 @@ _SHOWN = ("DeviceIndex", "NetworkCardIndex", "InterfaceType")
 
 def install() -> None:
     """Describe of what type the interfaces of launch templates are, and on which card."""
-    wrap(ec2, "lt_data_xml", _data_xml)
+    wrap(ec2, "_lt_data_xml", _data_xml)
 
 
 def _data_xml(described: Callable[[Mapping[str, Any]], str], data: Mapping[str, Any]) -> str:

@@ -49,7 +49,7 @@ def _create_and_rename(
     chosen = chosen_id(query)
     for drawn in set(store) - before if chosen else ():
         store[chosen] = {**store.pop(drawn), key: chosen}
-        ec2.tags[chosen] = ec2.tags.pop(drawn, [])
+        ec2._tags[chosen] = ec2._tags.pop(drawn, [])
         body = body.replace(drawn.encode(), chosen.encode())
     return status, headers, body
 
@@ -63,9 +63,9 @@ def _create_with_chosen_id(create: Callable[[Query], Response], query: Query) ->
 
 
 def _own() -> Iterator[dict[str, Any]]:
-    for store in (ec2.subnets, ec2.security_groups):
+    for store in (ec2._subnets, ec2._security_groups):
         for identifier, record in store.items():
-            if any(tag["Key"] == NETWORK_ID for tag in ec2.tags.get(identifier, [])):
+            if any(tag["Key"] == NETWORK_ID for tag in ec2._tags.get(identifier, [])):
                 yield record
 
 
@@ -76,10 +76,10 @@ def _move(vpc_id: str) -> None:
 
 def _lead_out(properties: Properties) -> None:
     """Give the main route table of a VPC with such subnets a route to a NAT gateway as well."""
-    vpc_id = ec2.route_tables[properties["RouteTableId"]]["VpcId"]
+    vpc_id = ec2._route_tables[properties["RouteTableId"]]["VpcId"]
     if "NatGatewayId" not in properties or all(each["VpcId"] != vpc_id for each in _own()):
         return
-    for table in ec2.route_tables.values():
+    for table in ec2._route_tables.values():
         is_main = any(each.get("Main") for each in table["Associations"])
         if is_main and table["VpcId"] == vpc_id and not _has_way_out(table):
             table["Routes"].append(
@@ -98,20 +98,20 @@ def _has_way_out(table: dict[str, Any]) -> bool:
 
 def install() -> None:
     """Give chosen ids, and move what has one with the VPC; after `network_dependencies`."""
-    ec2.new_subnet_id = _or_new("subnet-", ec2.new_subnet_id)
-    ec2.new_sg_id = _or_new("sg-", ec2.new_sg_id)
-    ec2.new_vpc_id = _or_new("vpc-", ec2.new_vpc_id)
-    ec2.new_igw_id = _or_new("igw-", ec2.new_igw_id)
+    ec2._new_subnet_id = _or_new("subnet-", ec2._new_subnet_id)
+    ec2._new_sg_id = _or_new("sg-", ec2._new_sg_id)
+    ec2._new_vpc_id = _or_new("vpc-", ec2._new_vpc_id)
+    ec2._new_igw_id = _or_new("igw-", ec2._new_igw_id)
     for action in ("CreateSubnet", "CreateSecurityGroup", "CreateVpc", "CreateInternetGateway"):
-        wrap(ec2.ACTION_MAP, action, _create_with_chosen_id)
+        wrap(ec2._ACTION_MAP, action, _create_with_chosen_id)
     for action, store, key in (
-        ("CreateRouteTable", ec2.route_tables, "RouteTableId"),
-        ("CreateNatGateway", ec2.nat_gateways, "NatGatewayId"),
+        ("CreateRouteTable", ec2._route_tables, "RouteTableId"),
+        ("CreateNatGateway", ec2._nat_gateways, "NatGatewayId"),
     ):
-        wrap(ec2.ACTION_MAP, action, partial(_create_and_rename, store, key))
-    handlers = provisioners.RESOURCE_HANDLERS
+        wrap(ec2._ACTION_MAP, action, partial(_create_and_rename, store, key))
+    handlers = provisioners._RESOURCE_HANDLERS
     wrap(handlers["AWS::EC2::VPC"], "create", _create_vpc)
-    check_deletion("AWS::EC2::VPC", lambda _vpc_id: _move(ec2.DEFAULT_VPC_ID))
+    check_deletion("AWS::EC2::VPC", lambda _vpc_id: _move(ec2._DEFAULT_VPC_ID))
     wrap(handlers["AWS::EC2::Route"], "create", _create_route)
 
 

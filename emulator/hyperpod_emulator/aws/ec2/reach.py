@@ -10,43 +10,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_emulator.aws.ec2.dns_firewall import resolves
+from hyperpod_emulator.aws.ec2.network import (
+    ANYWHERE,
+    HTTPS,
+    RouteTable,
+    Rule,
+    covers,
+    leads_out,
+    route_table_of,
+)
 from hyperpod_emulator.aws.ministack import ec2, get_region
-
-ANYWHERE = "0.0.0.0/0"
-# What lies behind a transit gateway or another interface is believed to lead out.
-_WAYS_OUT = ("NatGatewayId", "TransitGatewayId", "NetworkInterfaceId")
-RouteTable = Mapping[str, Any]
-
-
-def route_table_of(subnet_id: str, tables: Iterable[RouteTable]) -> RouteTable:
-    """Return a subnet's own route table of those of its VPC, else the main one."""
-    tables = list(tables)
-    for table in tables:
-        if any(each.get("SubnetId") == subnet_id for each in table["Associations"]):
-            return table
-    return next(table for table in tables if any(a.get("Main") for a in table["Associations"]))
-
-
-def leads_out(table: RouteTable) -> bool:
-    """Return whether a table has a default route, past an internet gateway."""
-    return any(
-        route.get("DestinationCidrBlock") == ANYWHERE
-        # Of a firewall's or load balancer's endpoint, EC2 names the endpoint so.
-        and (
-            any(route.get(key) for key in _WAYS_OUT)
-            or str(route.get("GatewayId")).startswith("vpce-")
-        )
-        for route in table["Routes"]
-    )
 
 
 def host_of(service: str) -> str:
     """Return the name of a service's endpoint in the request's region."""
     return f"{service}.{get_region()}.amazonaws.com"
-
-
-HTTPS = 443
-_Rule = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +37,7 @@ class Placement:
     @property
     def vpc_id(self) -> str:
         """The VPC."""
-        return str(ec2.subnets[self.subnets[0]]["VpcId"])
+        return str(ec2._subnets[self.subnets[0]]["VpcId"])
 
     @property
     def has_internet_access(self) -> bool:
@@ -76,7 +54,7 @@ class Placement:
         return next((each for each in self._endpoints(service) if self._reaches(each)), None)
 
     def _endpoints(self, service: str) -> Iterator[Mapping[str, Any]]:
-        for endpoint in ec2.vpc_endpoints.values():
+        for endpoint in ec2._vpc_endpoints.values():
             name = endpoint["ServiceName"].split(".", 3)[-1]
             if endpoint["VpcId"] == self.vpc_id and name == service:
                 yield endpoint
@@ -99,22 +77,22 @@ class Placement:
 
 
 def _route_table(subnet_id: str) -> RouteTable:
-    vpc_id = ec2.subnets[subnet_id]["VpcId"]
-    tables = [table for table in ec2.route_tables.values() if table["VpcId"] == vpc_id]
+    vpc_id = ec2._subnets[subnet_id]["VpcId"]
+    tables = [table for table in ec2._route_tables.values() if table["VpcId"] == vpc_id]
     return route_table_of(subnet_id, tables)
 
 
 def _blocks(subnets: Iterable[str]) -> tuple[str, ...]:
-    return tuple(ec2.subnets[subnet]["CidrBlock"] for subnet in subnets)
+    return tuple(ec2._subnets[subnet]["CidrBlock"] for subnet in subnets)
 
 
-def _rules(groups: Iterable[str], direction: str) -> list[_Rule]:
-    found = (ec2.security_groups.get(group) for group in groups)
+def _rules(groups: Iterable[str], direction: str) -> list[Rule]:
+    found = (ec2._security_groups.get(group) for group in groups)
     return [rule for group in found if group for rule in group[f"IpPermissions{direction}"]]
 
 
 def _lets_through(
-    rules: Iterable[_Rule], *, to: tuple[str, ...], addresses: tuple[str, ...]
+    rules: Iterable[Rule], *, to: tuple[str, ...], addresses: tuple[str, ...]
 ) -> bool:
     """Say whether a rule lets HTTPS through from or to one of the groups, or all of the blocks."""
     return any(
@@ -125,14 +103,6 @@ def _lets_through(
         )
         for rule in rules
     )
-
-
-def covers(rule: _Rule, port: int) -> bool:
-    """Say whether a rule of a security group is about a port of TCP."""
-    if str(rule["IpProtocol"]) == "-1":
-        return True
-    first, last = int(rule.get("FromPort", 0)), int(rule.get("ToPort", 0))
-    return bool(rule["IpProtocol"] == "tcp" and first <= port <= last)
 
 
 def _holds(block: str, addresses: tuple[str, ...]) -> bool:

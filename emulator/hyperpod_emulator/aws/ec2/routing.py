@@ -11,18 +11,18 @@ from typing import Any
 from hyperpod_emulator.aws.cloudformation.resource_type import (
     Created,
     Properties,
-    Refused,
     ResourceType,
     check_creation,
 )
 from hyperpod_emulator.aws.ec2 import api as ec2_api
 from hyperpod_emulator.aws.ministack import Query, Response, ec2, provisioners, wrap
+from hyperpod_emulator.aws.refused import Refused
 
 
 def by_allocation(allocation_id: object) -> dict[str, Any]:
     """Return the address with this allocation id, or refuse what names none."""
     return ec2_api.existing(
-        ec2.addresses, allocation_id, code="InvalidAllocationID", noun="allocation ID"
+        ec2._addresses, allocation_id, code="InvalidAllocationID", noun="allocation ID"
     )
 
 
@@ -33,19 +33,19 @@ def _created(address: dict[str, Any]) -> Created:
 
 def _create_address(properties: Properties) -> Created:
     answer = ec2_api.call("AllocateAddress", Domain=properties.get("Domain", "vpc"))
-    provisioners.ec2_apply_tags(answer["allocationId"], properties)
+    provisioners._ec2_apply_tags(answer["allocationId"], properties)
     return _created(by_allocation(answer["allocationId"]))
 
 
 def _find(public_ip: str) -> dict[str, Any] | None:
-    return next((a for a in ec2.addresses.values() if a["PublicIp"] == public_ip), None)
+    return next((a for a in ec2._addresses.values() if a["PublicIp"] == public_ip), None)
 
 
 def _update_address(public_ip: str, old: Properties, new: Properties) -> Created:
     address = _find(public_ip)
     if address is None:
         raise Refused(f"InvalidAddress.NotFound: Address '{public_ip}' not found.")
-    provisioners.ec2_apply_tags(address["AllocationId"], new, old)
+    provisioners._ec2_apply_tags(address["AllocationId"], new, old)
     return _created(address)
 
 
@@ -68,7 +68,7 @@ ELASTIC_IP = ResourceType(
 
 def _create_nat_gateway(properties: Properties) -> Created:
     subnet_id = properties.get("SubnetId", "")
-    ec2_api.existing(ec2.subnets, subnet_id, code="InvalidSubnetID", noun="subnet ID")
+    ec2_api.existing(ec2._subnets, subnet_id, code="InvalidSubnetID", noun="subnet ID")
     connectivity = properties.get("ConnectivityType", "public")
     allocation_id = properties.get("AllocationId", "")
     if connectivity == "public":
@@ -86,20 +86,20 @@ def _create_nat_gateway(properties: Properties) -> Created:
         ConnectivityType=connectivity,
     )
     nat_gateway_id = answer["natGatewayId"]
-    provisioners.ec2_apply_tags(nat_gateway_id, properties)
+    provisioners._ec2_apply_tags(nat_gateway_id, properties)
     return nat_gateway_id, {"NatGatewayId": nat_gateway_id}
 
 
 def _update_nat_gateway(nat_gateway_id: str, old: Properties, new: Properties) -> Created:
-    provisioners.ec2_apply_tags(nat_gateway_id, new, old)
+    provisioners._ec2_apply_tags(nat_gateway_id, new, old)
     return nat_gateway_id, {"NatGatewayId": nat_gateway_id}
 
 
 def _delete_nat_gateway(nat_gateway_id: str, _properties: Properties) -> None:
-    gateway = ec2.nat_gateways.get(nat_gateway_id)
+    gateway = ec2._nat_gateways.get(nat_gateway_id)
     if gateway is None:
         return
-    address = ec2.addresses.get(gateway["AllocationId"])
+    address = ec2._addresses.get(gateway["AllocationId"])
     if address is not None:
         address["AssociationId"] = None
     ec2_api.call("DeleteNatGateway", NatGatewayId=nat_gateway_id)
@@ -115,7 +115,7 @@ NAT_GATEWAY = ResourceType(
 
 def _table(properties: Properties) -> dict[str, Any]:
     return ec2_api.existing(
-        ec2.route_tables,
+        ec2._route_tables,
         properties.get("RouteTableId"),
         code="InvalidRouteTableID",
         noun="routeTable ID",
@@ -125,14 +125,14 @@ def _table(properties: Properties) -> dict[str, Any]:
 def _check_association(properties: Properties) -> None:
     table = _table(properties)
     subnet_id = properties.get("SubnetId")
-    subnet = ec2_api.existing(ec2.subnets, subnet_id, code="InvalidSubnetID", noun="subnet ID")
+    subnet = ec2_api.existing(ec2._subnets, subnet_id, code="InvalidSubnetID", noun="subnet ID")
     if subnet["VpcId"] != table["VpcId"]:
         raise Refused(
             f"InvalidParameterValue: Route table {table['RouteTableId']} and subnet {subnet_id} "
             "belong to different networks"
         )
     # https://github.com/hashicorp/terraform-provider-aws/issues/38960
-    for other in ec2.route_tables.values():
+    for other in ec2._route_tables.values():
         if any(each.get("SubnetId") == subnet_id for each in other["Associations"]):
             raise Refused(
                 "Resource.AlreadyAssociated: the specified association for route table "
@@ -146,7 +146,7 @@ def _check_route(properties: Properties) -> None:
     nat_gateway_id = properties.get("NatGatewayId")
     if not nat_gateway_id:
         return
-    there = {id_: each for id_, each in ec2.nat_gateways.items() if each["State"] != "deleted"}
+    there = {id_: each for id_, each in ec2._nat_gateways.items() if each["State"] != "deleted"}
     gateway = ec2_api.existing(
         there, nat_gateway_id, code="InvalidNatGatewayID", noun="NAT gateway"
     )
@@ -162,9 +162,9 @@ def _check_internet_gateway(table: dict[str, Any], gateway_id: str | None) -> No
 
     https://github.com/smoketurner/serverless-vpc-plugin/issues/147
     """
-    if gateway_id is None or gateway_id not in ec2.internet_gateways:
+    if gateway_id is None or gateway_id not in ec2._internet_gateways:
         return
-    attached = ec2.internet_gateways[gateway_id]["Attachments"]
+    attached = ec2._internet_gateways[gateway_id]["Attachments"]
     if all(each["VpcId"] != table["VpcId"] for each in attached):
         raise Refused(
             f"InvalidParameterValue: route table {table['RouteTableId']} and network gateway "
@@ -181,7 +181,7 @@ def _check_endpoint(properties: Properties) -> None:
         if any(
             table_id in endpoint["RouteTableIds"]
             and endpoint["ServiceName"] == properties["ServiceName"]
-            for endpoint in ec2.vpc_endpoints.values()
+            for endpoint in ec2._vpc_endpoints.values()
         ):
             raise Refused(
                 f"RouteAlreadyExists: route table {table_id} already has a route with "
@@ -192,7 +192,7 @@ def _check_endpoint(properties: Properties) -> None:
 def install() -> None:
     """Check what is created of these types; route to VPC endpoints, which MiniStack passes over."""
     for operation in ("CreateRoute", "ReplaceRoute"):
-        wrap(ec2.ACTION_MAP, operation, _with_endpoint_as_gateway)
+        wrap(ec2._ACTION_MAP, operation, _with_endpoint_as_gateway)
     check_creation("AWS::EC2::SubnetRouteTableAssociation", _check_association)
     check_creation("AWS::EC2::Route", _check_route)
     check_creation("AWS::EC2::VPCEndpoint", _check_endpoint)

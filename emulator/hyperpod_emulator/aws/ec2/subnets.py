@@ -7,15 +7,11 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any
 
-from hyperpod_emulator.aws.cloudformation.resource_type import (
-    Created,
-    Properties,
-    Refused,
-    ResourceType,
-)
+from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType
 from hyperpod_emulator.aws.ec2 import api as ec2_api
 from hyperpod_emulator.aws.ec2 import zones
 from hyperpod_emulator.aws.ministack import Query, Response, ec2, get_region, provisioners, wrap
+from hyperpod_emulator.aws.refused import Refused
 
 _SECONDARY = "_secondary_cidr_blocks"
 _MIN_PREFIX, _MAX_PREFIX = 16, 28
@@ -26,7 +22,7 @@ _MOST_BLOCKS = 5
 
 def vpc_with_id(vpc_id: object) -> dict[str, Any]:
     """Return the VPC with this id, or refuse what names none."""
-    return ec2_api.existing(ec2.vpcs, vpc_id, code="InvalidVpcID", noun="vpc ID")
+    return ec2_api.existing(ec2._vpcs, vpc_id, code="InvalidVpcID", noun="vpc ID")
 
 
 def blocks(record: dict[str, Any]) -> list[ipaddress.IPv4Network]:
@@ -61,11 +57,11 @@ def _create(properties: Properties) -> Created:
 
 
 def _delete(association_id: str, properties: Properties) -> None:
-    record = ec2.vpcs.get(properties.get("VpcId"))
+    record = ec2._vpcs.get(properties.get("VpcId"))
     if record is None or association_id not in record.get(_SECONDARY, {}):
         return
     block = ipaddress.IPv4Network(record[_SECONDARY][association_id])
-    for subnet in ec2.subnets.values():
+    for subnet in ec2._subnets.values():
         if subnet["VpcId"] == record["VpcId"] and block.overlaps(
             ipaddress.IPv4Network(subnet["CidrBlock"])
         ):
@@ -89,8 +85,8 @@ def _associate(query: Query) -> Response:
         association_id, _ = _create(properties)
     except Refused as refused:
         code, _, message = str(refused).partition(": ")
-        return ec2.error(code, message, HTTPStatus.BAD_REQUEST)
-    return ec2.xml(
+        return ec2._error(code, message, HTTPStatus.BAD_REQUEST)
+    return ec2._xml(
         HTTPStatus.OK,
         "AssociateVpcCidrBlockResponse",
         f"<vpcId>{properties['VpcId']}</vpcId><cidrBlockAssociation>"
@@ -126,7 +122,7 @@ def _check(properties: Properties) -> None:
         raise Refused(
             f"InvalidSubnet.Range: The CIDR '{cidr}' is outside the CIDR blocks of {vpc['VpcId']}."
         )
-    for other in ec2.subnets.values():
+    for other in ec2._subnets.values():
         if other["VpcId"] == vpc["VpcId"] and network.overlaps(
             ipaddress.IPv4Network(other["CidrBlock"])
         ):
@@ -147,21 +143,21 @@ def _check(properties: Properties) -> None:
 
 def _count_interfaces(change: int, act: Callable[[Query], Response], query: Query) -> Response:
     """Have an action on network interfaces take an address of their subnet, or give it back."""
-    before = dict(ec2.network_interfaces.items())
+    before = dict(ec2._network_interfaces.items())
     answer = act(query)
-    after = dict(ec2.network_interfaces.items())
+    after = dict(ec2._network_interfaces.items())
     for identifier in before.keys() ^ after.keys():
         interface = before.get(identifier) or after[identifier]
-        subnet = ec2.subnets.get(interface["SubnetId"])
+        subnet = ec2._subnets.get(interface["SubnetId"])
         if subnet is not None:
             subnet["AvailableIpAddressCount"] += change
     return answer
 
 
 def _count_of_api(create: Callable[[Query], Response], query: Query) -> Response:
-    before = set(ec2.subnets)
+    before = set(ec2._subnets)
     answer = create(query)
-    for subnet_id in set(ec2.subnets) - before:
+    for subnet_id in set(ec2._subnets) - before:
         _count(subnet_id)
     return answer
 
@@ -176,17 +172,17 @@ def _create_subnet(
 
 
 def _count(subnet_id: str) -> None:
-    record = ec2.subnets[subnet_id]
+    record = ec2._subnets[subnet_id]
     addresses = ipaddress.IPv4Network(record["CidrBlock"]).num_addresses
     record["AvailableIpAddressCount"] = addresses - RESERVED_ADDRESSES
 
 
 def install() -> None:
     """Check range, overlap and zone of each subnet, and count its addresses; list all blocks."""
-    ec2.ACTION_MAP["AssociateVpcCidrBlock"] = _associate
-    wrap(ec2, "vpc_fields_xml", _fields_xml)
-    wrap(ec2.ACTION_MAP, "CreateSubnet", _count_of_api)
-    wrap(ec2.ACTION_MAP, "CreateNetworkInterface", partial(_count_interfaces, -1))
-    wrap(ec2.ACTION_MAP, "DeleteNetworkInterface", partial(_count_interfaces, +1))
-    wrap(provisioners, "ec2_subnet_create", _create_subnet)
-    provisioners.RESOURCE_HANDLERS["AWS::EC2::Subnet"]["create"] = provisioners.ec2_subnet_create
+    ec2._ACTION_MAP["AssociateVpcCidrBlock"] = _associate
+    wrap(ec2, "_vpc_fields_xml", _fields_xml)
+    wrap(ec2._ACTION_MAP, "CreateSubnet", _count_of_api)
+    wrap(ec2._ACTION_MAP, "CreateNetworkInterface", partial(_count_interfaces, -1))
+    wrap(ec2._ACTION_MAP, "DeleteNetworkInterface", partial(_count_interfaces, +1))
+    wrap(provisioners, "_ec2_subnet_create", _create_subnet)
+    provisioners._RESOURCE_HANDLERS["AWS::EC2::Subnet"]["create"] = provisioners._ec2_subnet_create

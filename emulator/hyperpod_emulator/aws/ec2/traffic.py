@@ -4,12 +4,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from hyperpod_emulator.aws.cloudformation.resource_type import (
-    Created,
-    Properties,
-    Refused,
-    ResourceType,
-)
+from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType
 from hyperpod_emulator.aws.ec2 import api as ec2_api
 from hyperpod_emulator.aws.iam import authorization
 from hyperpod_emulator.aws.ministack import (
@@ -21,6 +16,7 @@ from hyperpod_emulator.aws.ministack import (
     provisioners,
     wrap,
 )
+from hyperpod_emulator.aws.refused import Refused
 
 _PEERS = {
     "IpRanges": "CidrIp",
@@ -32,13 +28,13 @@ _PEERS = {
 
 def _group(group_id: object) -> dict[str, Any]:
     return ec2_api.existing(
-        ec2.security_groups, group_id, code="InvalidGroup", noun="security group"
+        ec2._security_groups, group_id, code="InvalidGroup", noun="security group"
     )
 
 
 def _is_default(rule: dict[str, Any], new: dict[str, Any]) -> bool:
     """Return whether a rule equal to the new one came with the group, not from a rule resource."""
-    return "SecurityGroupRuleId" not in rule and bool(ec2.rules_match(rule, new))
+    return "SecurityGroupRuleId" not in rule and bool(ec2._rules_match(rule, new))
 
 
 def _opens_all_egress(rule: dict[str, Any]) -> bool:
@@ -60,31 +56,31 @@ def install() -> None:
     https://docs.aws.amazon.com/vpc/latest/userguide/default-security-group.html; the refusal is
     that of botocore's `RevokeSecurityGroupIngress` for a VPC that is not the default one.
     """
-    wrap(provisioners.RESOURCE_HANDLERS["AWS::EC2::VPC"], "create", _create_vpc)
+    wrap(provisioners._RESOURCE_HANDLERS["AWS::EC2::VPC"], "create", _create_vpc)
     for direction, store in (("Ingress", "IpPermissions"), ("Egress", "IpPermissionsEgress")):
-        wrap(ec2.ACTION_MAP, f"RevokeSecurityGroup{direction}", partial(_revoke, store))
+        wrap(ec2._ACTION_MAP, f"RevokeSecurityGroup{direction}", partial(_revoke, store))
 
 
 def _create_vpc(create: Callable[..., Created], *vpc: Any) -> Created:
     created = create(*vpc)
     own = created[1]["DefaultSecurityGroup"]
     rule = {"IpProtocol": "-1", "SourceSecurityGroupId": own}
-    ec2.security_groups[own]["IpPermissions"] = provisioners.ec2_sg_permissions([rule])
+    ec2._security_groups[own]["IpPermissions"] = provisioners._ec2_sg_permissions([rule])
     return created
 
 
 def _revoke(store: str, revoke: Callable[[Query], Response], query: Query) -> Response:
-    group = ec2.security_groups.get(ec2.p(query, "GroupId"))
+    group = ec2._security_groups.get(ec2._p(query, "GroupId"))
     there = [_content(rule) for rule in group[store]] if group is not None else []
-    wanted = map(_content, ec2.parse_ip_permissions(query, "IpPermissions"))
+    wanted = map(_content, ec2._parse_ip_permissions(query, "IpPermissions"))
     if group is not None and any(rule not in there for rule in wanted):
         message = "The specified rule does not exist in this security group."
-        return ec2.error("InvalidPermission.NotFound", message, 400)
+        return ec2._error("InvalidPermission.NotFound", message, 400)
     return revoke(query)
 
 
 def _made_by_stacks() -> Iterator[str]:
-    for stack in cloudformation.stacks.values():
+    for stack in cloudformation._stacks.values():
         for resource in stack.get("_resources", {}).values():
             yield resource["PhysicalResourceId"]
 
@@ -93,7 +89,7 @@ def _resource_type(*, name: str, store: str, egress: bool) -> ResourceType:
     def create(properties: Properties) -> Created:
         group_id = properties.get("GroupId")
         group = _group(group_id)
-        [rule] = provisioners.ec2_sg_permissions([properties])
+        [rule] = provisioners._ec2_sg_permissions([properties])
         peers = [rule[kind] for kind in ("IpRanges", "Ipv6Ranges", "PrefixListIds")]
         if not any((*peers, rule["UserIdGroupPairs"])):
             raise Refused("InvalidParameterValue: the rule names no CIDR, prefix list or group.")
@@ -113,12 +109,12 @@ def _resource_type(*, name: str, store: str, egress: bool) -> ResourceType:
             raise Refused(
                 f"InvalidPermission.Duplicate: the specified rule already exists in {group_id}."
             )
-        rule_id = ec2.sg_rule_id(group_id, egress, rule)
+        rule_id = ec2._sg_rule_id(group_id, egress, rule)
         group[store].append({**rule, "SecurityGroupRuleId": rule_id})
         return rule_id, {"Id": rule_id}
 
     def update(rule_id: str, _old: Properties, new: Properties) -> Created:
-        [rule] = provisioners.ec2_sg_permissions([new])
+        [rule] = provisioners._ec2_sg_permissions([new])
         group = _group(new.get("GroupId"))
         group[store] = [
             {**rule, "SecurityGroupRuleId": rule_id}
@@ -129,7 +125,7 @@ def _resource_type(*, name: str, store: str, egress: bool) -> ResourceType:
         return rule_id, {"Id": rule_id}
 
     def delete(rule_id: str, properties: Properties) -> None:
-        group = ec2.security_groups.get(properties.get("GroupId"))
+        group = ec2._security_groups.get(properties.get("GroupId"))
         if group is not None:
             group[store] = [r for r in group[store] if r.get("SecurityGroupRuleId") != rule_id]
 
@@ -151,9 +147,9 @@ EGRESS = _resource_type(
 
 
 _STORES = {
-    "VPC": ec2.vpcs,
-    "Subnet": ec2.subnets,
-    "NetworkInterface": ec2.network_interfaces,
+    "VPC": ec2._vpcs,
+    "Subnet": ec2._subnets,
+    "NetworkInterface": ec2._network_interfaces,
 }
 _SERVICE = "vpc-flow-logs.amazonaws.com"
 
@@ -187,12 +183,12 @@ def _create(properties: Properties) -> Created:
         LogGroupName=properties.get("LogGroupName", ""),
     )
     flow_log_id = answer["item"]
-    provisioners.ec2_apply_tags(flow_log_id, properties)
+    provisioners._ec2_apply_tags(flow_log_id, properties)
     return flow_log_id, {"Id": flow_log_id}
 
 
 def _update(flow_log_id: str, old: Properties, new: Properties) -> Created:
-    provisioners.ec2_apply_tags(flow_log_id, new, old)
+    provisioners._ec2_apply_tags(flow_log_id, new, old)
     return flow_log_id, {"Id": flow_log_id}
 
 

@@ -12,14 +12,10 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from hyperpod_emulator.aws.cloudformation.resource_type import (
-    Properties,
-    Refused,
-    boolean,
-    check_creation,
-)
+from hyperpod_emulator.aws.cloudformation.resource_type import Properties, boolean, check_creation
 from hyperpod_emulator.aws.ec2.zones import zones
 from hyperpod_emulator.aws.ministack import Response, ec2, get_region
+from hyperpod_emulator.aws.refused import Refused
 
 # https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html
 _SERVICES = (
@@ -64,15 +60,15 @@ def endpoint_zones(service_name: str) -> list[str] | None:
 
 def _describe_services(query: dict[str, list[str]]) -> Response:
     known = [f"com.amazonaws.{get_region()}.{each}" for each in _SERVICES]
-    for name in ec2.parse_member_list(query, "ServiceName"):
+    for name in ec2._parse_member_list(query, "ServiceName"):
         if name not in known:
             # As worded in https://github.com/hashicorp/terraform-provider-aws/issues/24216.
             message = f"The Vpc Endpoint Service '{name}' does not exist"
-            return ec2.error("InvalidServiceName", message, HTTPStatus.BAD_REQUEST)
-    wanted = ec2.parse_member_list(query, "ServiceName") or known
-    filtered = ec2.parse_filters(query).get("service-name", wanted)
+            return ec2._error("InvalidServiceName", message, HTTPStatus.BAD_REQUEST)
+    wanted = ec2._parse_member_list(query, "ServiceName") or known
+    filtered = ec2._parse_filters(query).get("service-name", wanted)
     items = "".join(_item(name) for name in known if name in wanted and name in filtered)
-    return ec2.xml(
+    return ec2._xml(
         HTTPStatus.OK,
         "DescribeVpcEndpointServicesResponse",
         f"<serviceDetailSet>{items}</serviceDetailSet>",
@@ -100,13 +96,13 @@ def _check(properties: Properties) -> None:
     if offered is None:
         raise Refused(f"InvalidServiceName: The Vpc Endpoint Service '{service}' does not exist")
     for subnet in properties.get("SubnetIds", ()):
-        if ec2.subnets[subnet]["AvailabilityZone"] not in offered:
+        if ec2._subnets[subnet]["AvailabilityZone"] not in offered:
             raise Refused(
                 f"InvalidParameter: The VPC endpoint service {service} does not support the "
                 f"availability zone of the subnet: {subnet}."
             )
     zones = Counter(
-        ec2.subnets[subnet]["AvailabilityZone"] for subnet in properties.get("SubnetIds", ())
+        ec2._subnets[subnet]["AvailabilityZone"] for subnet in properties.get("SubnetIds", ())
     )
     for zone, count in zones.items():
         if count > 1:
@@ -118,7 +114,7 @@ def _check(properties: Properties) -> None:
         other["VpcId"] == vpc_id
         and other["ServiceName"] == service
         and boolean(other["PrivateDnsEnabled"])
-        for other in ec2.vpc_endpoints.values()
+        for other in ec2._vpc_endpoints.values()
     ):
         raise Refused(
             "InvalidParameter: private-dns-enabled cannot be set because there is already a "
@@ -128,15 +124,15 @@ def _check(properties: Properties) -> None:
 
 def _describe_endpoints(query: Mapping[str, list[str]]) -> Any:  # noqa: ANN401 - MiniStack's answer
     """Describe endpoints; MiniStack passes over filters."""
-    filters: Mapping[str, list[str]] = ec2.parse_filters(query)
-    ids = ec2.parse_member_list(query, "VpcEndpointId")
+    filters: Mapping[str, list[str]] = ec2._parse_filters(query)
+    ids = ec2._parse_member_list(query, "VpcEndpointId")
     items = "".join(
-        ec2.vpce_fields_xml(endpoint)
-        for endpoint in ec2.vpc_endpoints.values()
+        ec2._vpce_fields_xml(endpoint)
+        for endpoint in ec2._vpc_endpoints.values()
         if (not ids or endpoint["VpcEndpointId"] in ids)
         and all(endpoint[_FILTERS[name]] in values for name, values in filters.items())
     )
-    return ec2.xml(
+    return ec2._xml(
         HTTPStatus.OK, "DescribeVpcEndpointsResponse", f"<vpcEndpointSet>{items}</vpcEndpointSet>"
     )
 
@@ -146,6 +142,6 @@ def install() -> None:
 
     MiniStack lacks services, and gives each the same three zones.
     """
-    ec2.ACTION_MAP["DescribeVpcEndpointServices"] = _describe_services
-    ec2.ACTION_MAP["DescribeVpcEndpoints"] = _describe_endpoints
+    ec2._ACTION_MAP["DescribeVpcEndpointServices"] = _describe_services
+    ec2._ACTION_MAP["DescribeVpcEndpoints"] = _describe_endpoints
     check_creation("AWS::EC2::VPCEndpoint", _check)

@@ -28,7 +28,7 @@ _NUMBERS = {
 def zones(region: str) -> dict[str, str]:
     """Return the zone names of a region and the id of each, in order."""
     numbers = _NUMBERS.get(region, _DEFAULT_NUMBERS)
-    prefix = ec2.az_id_prefix(region)
+    prefix = ec2._az_id_prefix(region)
     return {f"{region}{chr(ord('a') + i)}": f"{prefix}-az{n}" for i, n in enumerate(numbers)}
 
 
@@ -62,13 +62,13 @@ def _describe(_query: Query) -> Response:
 
 def install() -> None:
     """Let EC2 report and resolve these zones, of which it knows three a region, and their types."""
-    ec2.az_id_for_zone_name = zone_id
-    ec2.zone_name_for_az_id = zone_name
+    ec2._az_id_for_zone_name = zone_id
+    ec2._zone_name_for_az_id = zone_name
     known = frozenset(own_settings().instance_types)
     if not known:
-        shape = iam_actions.load_botocore_model("sagemaker")["shapes"]["ClusterInstanceType"]
+        shape = iam_actions._load_botocore_model("sagemaker")["shapes"]["ClusterInstanceType"]
         known = frozenset(name.removeprefix("ml.") for name in shape["enum"])
-    ec2.ACTION_MAP.update(
+    ec2._ACTION_MAP.update(
         DescribeAvailabilityZones=_describe,
         DescribeInstanceTypeOfferings=partial(_describe_offerings, known),
     )
@@ -80,7 +80,7 @@ WITHOUT_ACCELERATORS = frozenset({"usw2-az3", "use1-az3"})
 
 
 def _describe_offerings(known: frozenset[str], query: Query) -> Response:
-    wanted = set(ec2.parse_filters(query).get("instance-type", known))
+    wanted = set(ec2._parse_filters(query).get("instance-type", known))
     kind = query.get("LocationType", ["region"])[0]
     offerings = (
         {"instanceType": name, "locationType": kind, "location": location}

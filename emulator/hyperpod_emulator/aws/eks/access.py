@@ -51,11 +51,11 @@ def access_entry_arn(cluster_name: str, principal_arn: str) -> str:
 
 def install() -> None:
     """Let access entries have every type, real ARNs, and EKS's own preconditions."""
-    eks.VALID_ACCESS_ENTRY_TYPES = ACCESS_ENTRY_TYPES
-    eks.access_entry_arn = access_entry_arn
-    wrap(eks, "create_access_entry", _create_access_entry)
-    wrap(eks, "associate_access_policy", _associate_access_policy)
-    wrap(eks, "describe_cluster", _describe)
+    eks._VALID_ACCESS_ENTRY_TYPES = ACCESS_ENTRY_TYPES
+    eks._access_entry_arn = access_entry_arn
+    wrap(eks, "_create_access_entry", _create_access_entry)
+    wrap(eks, "_associate_access_policy", _associate_access_policy)
+    wrap(eks, "_describe_cluster", _describe)
     eks_api.route("POST", eks_api.CONFIG, _update)
     wrap(iam_actions, "extract_resource_arn", _extract_resource_arn)
     wrap(iam_actions, "request_tag_context", _request_tag_context)
@@ -64,7 +64,7 @@ def install() -> None:
 def _create_access_entry(
     unchecked: Callable[..., Response], cluster_name: str, body: dict[str, Any]
 ) -> Response:
-    cluster = eks.clusters.get(cluster_name)
+    cluster = eks._clusters.get(cluster_name)
     mode = (cluster or {}).get("accessConfig", {}).get("authenticationMode", "CONFIG_MAP")
     if cluster is not None and mode == "CONFIG_MAP":
         message = (
@@ -133,7 +133,7 @@ _DESCRIPTIONS = 1
 
 
 def _describe(described: Callable[[str], Response], name: str) -> Response:
-    cluster = eks.clusters.get(name)
+    cluster = eks._clusters.get(name)
     if cluster is not None and _WANTED in cluster:
         _go_on(cluster)
     return described(name)
@@ -143,14 +143,14 @@ def _update(
     asked: re.Match[str], body: Mapping[str, Any], _query: eks_api.Query
 ) -> Response | None:
     """Answer UpdateClusterConfig of `accessConfig`, which MiniStack does not know."""
-    cluster = eks.clusters.get(asked[1])
+    cluster = eks._clusters.get(asked[1])
     if cluster is None or not body.get("accessConfig"):
         return None
     wanted = body["accessConfig"]["authenticationMode"]
     mode = cluster["accessConfig"]["authenticationMode"]
     if cluster["status"] != "ACTIVE":
         # https://docs.aws.amazon.com/eks/latest/APIReference/API_UpdateClusterConfig.html
-        return eks.error(
+        return eks._error(
             HTTPStatus.CONFLICT,
             "ResourceInUseException",
             f"Cannot update a cluster that is {cluster['status']}: {cluster['name']}",
@@ -193,7 +193,7 @@ def _entry_fields(properties: Properties) -> dict[str, Any]:
 
 def _created(properties: Properties) -> Created:
     cluster, principal = properties["ClusterName"], properties["PrincipalArn"]
-    entry = eks.access_entries[eks.ae_key(cluster, principal)]
+    entry = eks._access_entries[eks._ae_key(cluster, principal)]
     return f"{principal}|{cluster}", {"AccessEntryArn": entry["accessEntryArn"]}
 
 
@@ -205,29 +205,29 @@ def _create_entry(properties: Properties) -> Created:
         "tags": tag_map(properties),
         **_entry_fields(properties),
     }
-    eks_api.answer(eks.create_access_entry(cluster, body))
+    eks_api.answer(eks._create_access_entry(cluster, body))
     for association in _policies(properties).values():
-        eks_api.answer(eks.associate_access_policy(cluster, principal, association))
+        eks_api.answer(eks._associate_access_policy(cluster, principal, association))
     return _created(properties)
 
 
 def _update_entry(_physical_id: str, old: Properties, new: Properties) -> Created:
     cluster, principal = new["ClusterName"], new["PrincipalArn"]
     before, after = _policies(old), _policies(new)
-    eks_api.answer(eks.update_access_entry(cluster, principal, _entry_fields(new)))
+    eks_api.answer(eks._update_access_entry(cluster, principal, _entry_fields(new)))
     for policy_arn in before.keys() - after.keys():
-        eks_api.gone_or_answer(eks.disassociate_access_policy(cluster, principal, policy_arn))
+        eks_api.gone_or_answer(eks._disassociate_access_policy(cluster, principal, policy_arn))
     for policy_arn, association in after.items():
         if before.get(policy_arn) != association:
-            eks_api.answer(eks.associate_access_policy(cluster, principal, association))
-    entry = eks.access_entries[eks.ae_key(cluster, principal)]
-    entry["tags"] = eks.tags[entry["accessEntryArn"]] = tag_map(new)
+            eks_api.answer(eks._associate_access_policy(cluster, principal, association))
+    entry = eks._access_entries[eks._ae_key(cluster, principal)]
+    entry["tags"] = eks._tags[entry["accessEntryArn"]] = tag_map(new)
     return _created(new)
 
 
 def _delete_entry(_physical_id: str, properties: Properties) -> None:
     eks_api.gone_or_answer(
-        eks.delete_access_entry(properties["ClusterName"], properties["PrincipalArn"])
+        eks._delete_access_entry(properties["ClusterName"], properties["PrincipalArn"])
     )
 
 
@@ -264,24 +264,24 @@ def _create_association(properties: Properties) -> Created:
         **_association_fields(properties),
     }
     cluster = properties["ClusterName"]
-    response = eks.create_pod_identity_association(cluster, body)
+    response = eks._create_pod_identity_association(cluster, body)
     return _created_association(eks_api.answer(response)["association"])
 
 
 def _update_association(arn: str, _old: Properties, new: Properties) -> Created:
     association_id = arn.rsplit("/", 1)[-1]
-    response = eks.update_pod_identity_association(
+    response = eks._update_pod_identity_association(
         new["ClusterName"], association_id, _association_fields(new)
     )
     association = eks_api.answer(response)["association"]
-    association["tags"] = eks.tags[arn] = tag_map(new)
+    association["tags"] = eks._tags[arn] = tag_map(new)
     return _created_association(association)
 
 
 def _delete_association(arn: str, properties: Properties) -> None:
     association_id = arn.rsplit("/", 1)[-1]
     eks_api.gone_or_answer(
-        eks.delete_pod_identity_association(properties["ClusterName"], association_id)
+        eks._delete_pod_identity_association(properties["ClusterName"], association_id)
     )
 
 

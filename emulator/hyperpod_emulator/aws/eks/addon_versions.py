@@ -61,7 +61,7 @@ def _describe(_asked: object, _body: object, query: eks_api.Query) -> Response:
         for name, by_kubernetes in _OFFERED.items()
         if name in query.get("addonName", [name])
     ]
-    return eks.json_resp(
+    return eks._json_resp(
         HTTPStatus.OK, {"addons": [addon for addon in addons if addon["addonVersions"]]}
     )
 

@@ -36,7 +36,6 @@ from typing import Any
 from hyperpod_emulator.aws.cloudformation.resource_type import (
     Created,
     Properties,
-    Refused,
     ResourceType,
     boolean,
     tag_map,
@@ -46,6 +45,7 @@ from hyperpod_emulator.aws.eks.addon_manager import AddonManager, addon_manager
 from hyperpod_emulator.aws.eks.addon_objects import CLOUDWATCH, METRICS, TRAINING_OPERATOR
 from hyperpod_emulator.aws.eks.addon_versions import default, version_problem
 from hyperpod_emulator.aws.ministack import Response, eks, get_region, provisioners, stacks, wrap
+from hyperpod_emulator.aws.refused import Refused
 
 # Announces no rights in DescribeAddonVersions, and is the default.
 # https://github.com/awslabs/awsome-distributed-ai/issues/1075
@@ -67,7 +67,7 @@ _UPDATABLE = {
 def _fields(properties: Properties) -> dict[str, Any]:
     fields = {api: properties[name] for name, api in _UPDATABLE.items() if properties.get(name)}
     associations = properties.get("PodIdentityAssociations") or []
-    return {**fields, "podIdentityAssociations": provisioners.pascal_to_camel(associations)}
+    return {**fields, "podIdentityAssociations": provisioners._pascal_to_camel(associations)}
 
 
 def _settled(properties: Properties) -> Created:
@@ -79,11 +79,11 @@ def _settled(properties: Properties) -> Created:
             f"{each['code']}: {each['message']}" for each in addon["health"]["issues"]
         )
         raise Refused(f"NotStabilized: Add-on {name} is {_FAILED}: {issues}")
-    return f"{cluster}|{name}", {"Arn": eks.addons[f"{cluster}/{name}"]["addonArn"]}
+    return f"{cluster}|{name}", {"Arn": eks._addons[f"{cluster}/{name}"]["addonArn"]}
 
 
 def _described(cluster_name: str, addon_name: str) -> dict[str, Any]:
-    addon: dict[str, Any] = eks_api.answer(eks.describe_addon(cluster_name, addon_name))["addon"]
+    addon: dict[str, Any] = eks_api.answer(eks._describe_addon(cluster_name, addon_name))["addon"]
     return addon
 
 
@@ -93,7 +93,7 @@ def _create(properties: Properties) -> Created:
         "tags": tag_map(properties),
         **_fields(properties),
     }
-    eks_api.answer(eks.create_addon(properties["ClusterName"], body))
+    eks_api.answer(eks._create_addon(properties["ClusterName"], body))
     try:
         return _settled(properties)
     except Refused:
@@ -104,11 +104,11 @@ def _create(properties: Properties) -> Created:
 
 def _update(_physical_id: str, old: Properties, new: Properties) -> Created:
     cluster, name = new["ClusterName"], new["AddonName"]
-    addon = eks.addons[f"{cluster}/{name}"]
-    addon["tags"] = eks.tags[addon["addonArn"]] = tag_map(new)
+    addon = eks._addons[f"{cluster}/{name}"]
+    addon["tags"] = eks._tags[addon["addonArn"]] = tag_map(new)
     if _fields(old) == _fields(new):
         return _settled(new)
-    update = eks_api.answer(eks.update_addon(cluster, name, _fields(new)))["update"]
+    update = eks_api.answer(eks._update_addon(cluster, name, _fields(new)))["update"]
     settled = _settled(new)
     update = eks_api.answer(describe_update(cluster, name, update["id"]))["update"]
     if update["status"] == "Failed":
@@ -124,17 +124,17 @@ def describe_update(cluster_name: str, addon_name: str, identifier: str) -> Resp
     update = _UPDATES.get(identifier)
     if update is None:
         return eks_api.no_update(identifier)
-    addon = eks_api.answer(eks.describe_addon(cluster_name, addon_name))["addon"]
+    addon = eks_api.answer(eks._describe_addon(cluster_name, addon_name))["addon"]
     if update["status"] == "InProgress" and addon["status"] != "UPDATING":
         update["status"] = "Successful" if addon["status"] == "ACTIVE" else "Failed"
     return eks_api.updating(update)
 
 
 def _delete(_physical_id: str, properties: Properties) -> None:
-    addon = eks.addons.get(f"{properties['ClusterName']}/{properties['AddonName']}")
+    addon = eks._addons.get(f"{properties['ClusterName']}/{properties['AddonName']}")
     if addon is not None:
         addon[_PRESERVE] = boolean(properties.get("PreserveOnDelete", False))
-    eks_api.gone_or_answer(eks.delete_addon(properties["ClusterName"], properties["AddonName"]))
+    eks_api.gone_or_answer(eks._delete_addon(properties["ClusterName"], properties["AddonName"]))
 
 
 ADDON = ResourceType(
@@ -146,7 +146,7 @@ ADDON = ResourceType(
 )
 
 
-LOOKS = 20
+_LOOKS = 20
 """How often an add-on without nodes is seen CREATING or UPDATING: until the first node is there.
 
 CloudFormation looks five times a second; a slow machine takes longer for the node and for these.
@@ -209,7 +209,7 @@ def _lacking(manager: AddonManager, addon_name: str) -> dict[str, Any] | None:
 
 
 def _has_role(cluster_name: str, addon_name: str) -> bool:
-    return addon_name not in _NEEDING_AGENT or f"{cluster_name}/{_AGENT}" in eks.addons
+    return addon_name not in _NEEDING_AGENT or f"{cluster_name}/{_AGENT}" in eks._addons
 
 
 def install() -> None:
@@ -233,13 +233,13 @@ def install() -> None:
         response = created(cluster_name, body)
         if response[0] >= HTTPStatus.BAD_REQUEST:
             return response
-        addon = eks.addons[f"{cluster_name}/{body['addonName']}"]
+        addon = eks._addons[f"{cluster_name}/{body['addonName']}"]
         if not addon["addonVersion"]:
             addon["addonVersion"] = default(
-                addon["addonName"], kubernetes_version=eks.clusters[cluster_name]["version"]
+                addon["addonName"], kubernetes_version=eks._clusters[cluster_name]["version"]
             )
         put(addon, status="CREATING")
-        return eks.describe_addon(cluster_name, addon["addonName"])
+        return eks._describe_addon(cluster_name, addon["addonName"])
 
     def update(
         updated: Callable[..., Response], cluster_name: str, addon_name: str, body: dict[str, Any]
@@ -249,7 +249,7 @@ def install() -> None:
             return refusal
         response = updated(cluster_name, addon_name, body)
         if response[0] < HTTPStatus.BAD_REQUEST:
-            addon = eks.addons[f"{cluster_name}/{addon_name}"]
+            addon = eks._addons[f"{cluster_name}/{addon_name}"]
             put(addon, status="UPDATING")
             made = eks_api.answer(response)["update"]
             _UPDATES[made["id"]] = {**made, "status": "InProgress"}
@@ -259,37 +259,37 @@ def install() -> None:
     def describe(
         described: Callable[..., Response], cluster_name: str, addon_name: str
     ) -> Response:
-        addon = eks.addons.get(f"{cluster_name}/{addon_name}")
+        addon = eks._addons.get(f"{cluster_name}/{addon_name}")
         if addon is not None and addon["status"] != _FAILED:
             has_role = _has_role(cluster_name, addon_name)
             healthy = has_role and (manager is None or manager.is_healthy(addon_name))
             looks[addon["addonArn"]] += 1
             if healthy:
                 addon["status"] = "ACTIVE"
-            elif addon["status"] == "ACTIVE" or looks[addon["addonArn"]] > LOOKS:
+            elif addon["status"] == "ACTIVE" or looks[addon["addonArn"]] > _LOOKS:
                 addon["status"] = "DEGRADED"
             issue = _ISSUE if has_role else _NO_CREDENTIALS
             addon["health"] = {"issues": [] if healthy else [issue]}
         return described(cluster_name, addon_name)
 
     def delete(deleted: Callable[..., Response], cluster_name: str, addon_name: str) -> Response:
-        preserved = eks.addons.get(f"{cluster_name}/{addon_name}", {}).get(_PRESERVE)
+        preserved = eks._addons.get(f"{cluster_name}/{addon_name}", {}).get(_PRESERVE)
         response = deleted(cluster_name, addon_name)
         if manager is not None and response[0] < HTTPStatus.BAD_REQUEST and not preserved:
             manager.remove(addon_name)
         return response
 
     wrap(
-        stacks, "sends_back_failed_update", lambda others, name: name == ADDON.name or others(name)
+        stacks, "_sends_back_failed_update", lambda others, name: name == ADDON.name or others(name)
     )
-    wrap(eks, "create_addon", create)
-    wrap(eks, "describe_addon", describe)
-    wrap(eks, "update_addon", update)
-    wrap(eks, "delete_addon", delete)
+    wrap(eks, "_create_addon", create)
+    wrap(eks, "_describe_addon", describe)
+    wrap(eks, "_update_addon", update)
+    wrap(eks, "_delete_addon", delete)
 
 
 def _refusal(cluster_name: str, body: Mapping[str, Any], *, addon_name: str) -> Response | None:
-    cluster = eks.clusters.get(cluster_name)
+    cluster = eks._clusters.get(cluster_name)
     if cluster is None:
         return None
     problem = version_problem(body, addon_name=addon_name, kubernetes_version=cluster["version"])

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
 
-from hyperpod_emulator.aws.cloudformation.resource_type import Refused
 from hyperpod_emulator.aws.ministack import Response, eks, wrap
+from hyperpod_emulator.aws.refused import Refused
 
 Query = Mapping[str, list[str]]
 CONFIG = r"/clusters/([A-Za-z0-9_-]+)/update-config"
@@ -33,7 +33,7 @@ def gone_or_answer(response: Response) -> None:
 
 def refusal(message: str, *, code: str = "InvalidParameterException") -> Response:
     """Return the response to a bad request."""
-    return eks.error(HTTPStatus.BAD_REQUEST, code, message)
+    return eks._error(HTTPStatus.BAD_REQUEST, code, message)
 
 
 def update(kind: str, **members: object) -> dict[str, Any]:
@@ -44,13 +44,13 @@ def update(kind: str, **members: object) -> dict[str, Any]:
 
 def updating(made: Mapping[str, Any]) -> Response:
     """Return the response of an operation that has begun an update, or describes one."""
-    return eks.json_resp(HTTPStatus.OK, {"update": made})
+    return eks._json_resp(HTTPStatus.OK, {"update": made})
 
 
 def no_update(identifier: str) -> Response:
     """Return the response of a description of an update that is not there."""
     message = f"No update found for {identifier}."
-    return eks.error(HTTPStatus.NOT_FOUND, "ResourceNotFoundException", message)
+    return eks._error(HTTPStatus.NOT_FOUND, "ResourceNotFoundException", message)
 
 
 def route(
@@ -72,4 +72,4 @@ def route(
         response = None if match is None else handle(match, json.loads(body or b"{}"), query)
         return others(*request) if response is None else response
 
-    wrap(eks, "handle_request_sync", handled)
+    wrap(eks, "_handle_request_sync", handled)

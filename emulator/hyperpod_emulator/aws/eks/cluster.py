@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_emulator.aws.cloudformation import express_mode
-from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties, Refused, boolean
+from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties, boolean
 from hyperpod_emulator.aws.eks import api as eks_api
 from hyperpod_emulator.aws.eks.cluster_updates import keep_zones, network_refusal
 from hyperpod_emulator.aws.encryption import key_problem, make_for_service
@@ -28,6 +28,7 @@ from hyperpod_emulator.aws.ministack import (
     provisioners,
     wrap,
 )
+from hyperpod_emulator.aws.refused import Refused
 from hyperpod_emulator.aws.settings import OIDC_PROVIDER_ID, Readiness, own_settings
 
 _CREATING, _AGAIN = "_creating", "_again"
@@ -51,11 +52,11 @@ def _encryption_problem(body: dict[str, Any]) -> str | None:
 
 def _create_security_group(cluster_name: str, vpc_id: str) -> str:
     """Create the group that EKS puts on the control plane's network interfaces."""
-    group_id: str = ec2.new_sg_id()
+    group_id: str = ec2._new_sg_id()
     account = get_account_id()
     name = f"eks-cluster-sg-{cluster_name}-{secrets.randbelow(10**9)}"
     itself = {"GroupId": group_id, "UserId": account}
-    ec2.security_groups[group_id] = {
+    ec2._security_groups[group_id] = {
         "GroupId": group_id,
         "GroupName": name,
         "Description": "EKS created security group applied to the cluster's network interfaces.",
@@ -92,11 +93,11 @@ def _creating(cluster: dict[str, Any]) -> Response:
 
     As logged in https://github.com/aws/aws-cdk/issues/18746.
     """
-    shown: dict[str, Any] = eks.sanitize(cluster)
+    shown: dict[str, Any] = eks._sanitize(cluster)
     network = {**shown["resourcesVpcConfig"], "clusterSecurityGroupId": None}
     unready = {"status": "CREATING", "endpoint": None, "certificateAuthority": {"data": None}}
     body = {"cluster": {**shown, **unready, "resourcesVpcConfig": network}}
-    return eks.json_resp(HTTPStatus.OK, body)
+    return eks._json_resp(HTTPStatus.OK, body)
 
 
 def _readiness(readiness: Readiness | None) -> dict[str, float]:
@@ -116,23 +117,23 @@ def _is_creating(cluster: dict[str, Any], readiness: Readiness) -> bool:
 
 def install() -> None:
     """Give a cluster a VPC, a security group and the endpoint, and protect it. No Docker."""
-    eks.docker_available = False
-    eks.issuer_url, eks.new_oidc_id = _issuer_url, _new_oidc_id
-    wrap(eks, "create_cluster", _create)
-    wrap(eks, "delete_cluster", _delete)
-    wrap(eks, "describe_cluster", _describe)
-    wrap(provisioners, "eks_cluster_fields", _fields)
-    handlers = provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"]
-    handlers["delete"] = lambda name, _: eks_api.gone_or_answer(eks.delete_cluster(name))
+    eks._docker_available = False
+    eks._issuer_url, eks._new_oidc_id = _issuer_url, _new_oidc_id
+    wrap(eks, "_create_cluster", _create)
+    wrap(eks, "_delete_cluster", _delete)
+    wrap(eks, "_describe_cluster", _describe)
+    wrap(provisioners, "_eks_cluster_fields", _fields)
+    handlers = provisioners._RESOURCE_HANDLERS["AWS::EKS::Cluster"]
+    handlers["delete"] = lambda name, _: eks_api.gone_or_answer(eks._delete_cluster(name))
     wrap(handlers, "update", _update)
     eks_api.route("POST", eks_api.CONFIG, _protect)
 
 
 def _describe(described: Callable[[str], Response], name: str) -> Response:
-    cluster = eks.clusters.get(name)
+    cluster = eks._clusters.get(name)
     if cluster is not None:
         # What TagResource and UntagResource did since it was created.
-        cluster["tags"] = dict(eks.tags.get(cluster["arn"], {}))
+        cluster["tags"] = dict(eks._tags.get(cluster["arn"], {}))
         if _is_creating(cluster, Readiness.read(Path(own_settings().scratch))):
             return _creating(cluster)
     return described(name)
@@ -148,9 +149,9 @@ def _create(
     response = unchecked(body, creator_arn)
     if response[0] >= HTTPStatus.BAD_REQUEST:
         return response
-    cluster = eks.clusters[body["name"]]
+    cluster = eks._clusters[body["name"]]
     cluster["identity"] = _identity(body.get("tags", {})) or cluster["identity"]
-    vpc_id = ec2.subnets[body["resourcesVpcConfig"]["subnetIds"][0]]["VpcId"]
+    vpc_id = ec2._subnets[body["resourcesVpcConfig"]["subnetIds"][0]]["VpcId"]
     cluster["resourcesVpcConfig"] |= {
         "vpcId": vpc_id,
         "clusterSecurityGroupId": _create_security_group(body["name"], vpc_id),
@@ -168,17 +169,17 @@ def _create(
         # https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
         make_for_service(f"/aws/eks/{body['name']}/cluster")
     cluster["status"] = "ACTIVE"
-    return eks.json_resp(HTTPStatus.OK, {"cluster": eks.sanitize(cluster)})
+    return eks._json_resp(HTTPStatus.OK, {"cluster": eks._sanitize(cluster)})
 
 
 def _delete(deleted: Callable[[str], Response], name: str) -> Response:
-    cluster = eks.clusters.get(name) or {}
+    cluster = eks._clusters.get(name) or {}
     if cluster.get(_PROTECTION):
         message = f"Cluster {name} has deletion protection; disable it before you delete it."
         return eks_api.refusal(message, code="InvalidRequestException")
     group_id = cluster.get("resourcesVpcConfig", {}).get("clusterSecurityGroupId")
-    if group_id in ec2.security_groups:
-        del ec2.security_groups[group_id]
+    if group_id in ec2._security_groups:
+        del ec2._security_groups[group_id]
     return deleted(name)
 
 
@@ -191,23 +192,23 @@ def _fields(without: Callable[..., dict[str, Any]], properties: dict[str, Any]) 
         )
     for key in ("EncryptionConfig", "KubernetesNetworkConfig"):
         if properties.get(key):
-            result[key[0].lower() + key[1:]] = provisioners.pascal_to_camel(properties[key])
+            result[key[0].lower() + key[1:]] = provisioners._pascal_to_camel(properties[key])
     return {**result, _PROTECTION: boolean(properties.get("DeletionProtection", False))}
 
 
 def _protect(
     asked: re.Match[str], body: Mapping[str, Any], _query: eks_api.Query
 ) -> Response | None:
-    if _PROTECTION not in body or asked[1] not in eks.clusters:
+    if _PROTECTION not in body or asked[1] not in eks._clusters:
         return None
-    eks.clusters[asked[1]][_PROTECTION] = body[_PROTECTION]
+    eks._clusters[asked[1]][_PROTECTION] = body[_PROTECTION]
     return eks_api.updating(eks_api.update("DeletionProtectionUpdate", status="Successful"))
 
 
 def _update(updated: Callable[..., Created], *change: Any) -> Created:
     """Check an update by CloudFormation, before anything of it is done."""
     _name, old, new, stack, *_ids = change
-    if cloudformation.stacks[stack]["StackStatus"] != _ROLLBACK:
+    if cloudformation._stacks[stack]["StackStatus"] != _ROLLBACK:
         for dropped in _dropped(old, new):
             raise Refused(
                 "The new template must include all the properties specified in the previous "

@@ -11,11 +11,12 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties, Refused
+from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties
 from hyperpod_emulator.aws.eks import addons
 from hyperpod_emulator.aws.eks import api as eks_api
 from hyperpod_emulator.aws.eks.addon_versions import version_problem
 from hyperpod_emulator.aws.ministack import Response, cloudformation, ec2, eks, provisioners, wrap
+from hyperpod_emulator.aws.refused import Refused
 
 _MIN_ZONES = 2
 _MIN_ADDRESSES = 6
@@ -41,7 +42,7 @@ def keep_zones(cluster: dict[str, Any]) -> None:
 
 def install() -> None:
     """Check each change of a cluster: by CloudFormation, and by UpdateClusterVersion."""
-    wrap(provisioners.RESOURCE_HANDLERS["AWS::EKS::Cluster"], "update", _update)
+    wrap(provisioners._RESOURCE_HANDLERS["AWS::EKS::Cluster"], "update", _update)
     eks_api.route("POST", _UPDATES, _update_cluster_version)
     eks_api.route("GET", rf"{_UPDATES}/([0-9a-f-]+)", _describe_update)
 
@@ -54,13 +55,13 @@ def _update(
     stack: str,
     *names: str,
 ) -> Created:
-    cluster, wanted = eks.clusters[name], str(new["Version"])
+    cluster, wanted = eks._clusters[name], str(new["Version"])
     if wanted != old["Version"] and not _is_kept(cluster, wanted, stack=stack):
         refusal = _version_problem(cluster, wanted, force=bool(new.get("Force")))
         if refusal is not None:
             raise Refused(": ".join(refusal))
         _change(cluster, wanted)
-    vpc_config = provisioners.eks_cluster_fields(new)["resourcesVpcConfig"]
+    vpc_config = provisioners._eks_cluster_fields(new)["resourcesVpcConfig"]
     problem = _problem(vpc_config) or _new_zones_problem(vpc_config, zones=cluster[_ZONES])
     if problem:
         raise Refused(f"InvalidParameterException: {problem}")
@@ -72,16 +73,16 @@ def _problem(vpc_config: dict[str, Any]) -> str | None:
     """Return what is wrong with the subnets and security groups of a cluster, or None."""
     subnet_ids = vpc_config.get("subnetIds", [])
     for identifier in subnet_ids:
-        if identifier not in ec2.subnets:
+        if identifier not in ec2._subnets:
             return f"The subnet ID '{identifier}' does not exist"
     for identifier in vpc_config.get("securityGroupIds", []):
-        if identifier not in ec2.security_groups:
+        if identifier not in ec2._security_groups:
             return f"The security group '{identifier}' does not exist"
-    vpcs = {ec2.subnets[identifier]["VpcId"] for identifier in subnet_ids}
+    vpcs = {ec2._subnets[identifier]["VpcId"] for identifier in subnet_ids}
     if len(vpcs) != 1:
         return "Subnets must all belong to one VPC."
     for identifier in vpc_config.get("securityGroupIds", []):
-        if ec2.security_groups[identifier]["VpcId"] not in vpcs:
+        if ec2._security_groups[identifier]["VpcId"] not in vpcs:
             return f"Security group {identifier} does not belong to the VPC of the subnets"
     if len(_zones(vpc_config)) < _MIN_ZONES:
         return "Subnets specified must be in at least two different AZs"
@@ -94,7 +95,7 @@ def _place_refusal(name: str, vpc_config: Mapping[str, Any]) -> Response | None:
     Worded as in https://github.com/aws-samples/aws-deeplearning-labs/issues/1 and, of an update,
     https://github.com/elastic-ipfs/infrastructure/pull/221.
     """
-    subnets = [ec2.subnets[identifier] for identifier in vpc_config["subnetIds"]]
+    subnets = [ec2._subnets[identifier] for identifier in vpc_config["subnetIds"]]
     without = [each for each in subnets if each["AvailabilityZoneId"] in _ZONES_WITHOUT_EKS]
     if without:
         message = (
@@ -125,7 +126,7 @@ def _new_zones_problem(vpc_config: dict[str, Any], *, zones: set[str]) -> str | 
 
 
 def _zones(vpc_config: dict[str, Any]) -> set[str]:
-    return {ec2.subnets[identifier]["AvailabilityZone"] for identifier in vpc_config["subnetIds"]}
+    return {ec2._subnets[identifier]["AvailabilityZone"] for identifier in vpc_config["subnetIds"]}
 
 
 _UPDATES = r"/clusters/([A-Za-z0-9_-]+)/updates"
@@ -141,7 +142,7 @@ def _is_kept(cluster: Mapping[str, Any], wanted: str, *, stack: str) -> bool:
     rollback-cluster). EKS's own API refuses the version that a cluster has already
     (https://github.com/rancher/rancher/issues/21043); CloudFormation may not call it.
     """
-    is_back = bool(cloudformation.stacks[stack]["StackStatus"] == _ROLLBACK)
+    is_back = bool(cloudformation._stacks[stack]["StackStatus"] == _ROLLBACK)
     return is_back or wanted == cluster["version"]
 
 
@@ -173,7 +174,7 @@ def _version_problem(
 
 
 def _addons_unfit(cluster_name: str, wanted: str) -> list[str]:
-    own = [each for key, each in eks.addons.items() if key.startswith(f"{cluster_name}/")]
+    own = [each for key, each in eks._addons.items() if key.startswith(f"{cluster_name}/")]
     return [
         f"{addon['addonName']} {addon['addonVersion']}"
         for addon in own
@@ -191,7 +192,7 @@ def _change(cluster: dict[str, Any], wanted: str) -> None:
 def _update_cluster_version(
     asked: re.Match[str], body: Mapping[str, Any], _query: eks_api.Query
 ) -> Response | None:
-    cluster, wanted = eks.clusters.get(asked[1]), body["version"]
+    cluster, wanted = eks._clusters.get(asked[1]), body["version"]
     if cluster is None:
         return None
     problem = _version_problem(cluster, wanted, force=bool(body.get("force")))
@@ -211,9 +212,9 @@ def _describe_update(asked: re.Match[str], _body: object, query: eks_api.Query) 
     name, identifier = asked.groups()
     if "addonName" in query:
         return addons.describe_update(name, query["addonName"][0], identifier)
-    if name not in eks.clusters:
+    if name not in eks._clusters:
         return None
-    updates = eks.clusters[name].get(_MADE, {})
+    updates = eks._clusters[name].get(_MADE, {})
     if identifier not in updates:
         return eks_api.no_update(identifier)
     response = eks_api.updating(updates[identifier])

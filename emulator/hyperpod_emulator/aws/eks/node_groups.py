@@ -14,7 +14,6 @@ from typing import Any
 from hyperpod_emulator.aws.cloudformation.resource_type import (
     Created,
     Properties,
-    Refused,
     ResourceType,
     tag_map,
 )
@@ -24,6 +23,7 @@ from hyperpod_emulator.aws.eks.addon_manager import addon_manager
 from hyperpod_emulator.aws.eks.node_launches import template_of
 from hyperpod_emulator.aws.iam import authorization
 from hyperpod_emulator.aws.ministack import Response, ec2, eks, provisioners, wrap
+from hyperpod_emulator.aws.refused import Refused
 
 _PAUSE_SECONDS = 0.2
 _UNSETTLED, _DEGRADED = ("CREATING", "UPDATING"), "DEGRADED"
@@ -42,7 +42,7 @@ def _request(properties: Properties) -> dict[str, Any]:
         name: value for name, value in properties.items() if name not in ("ClusterName", "Tags")
     }
     camel: dict[str, Any] = {
-        _member(name): value if name == "Labels" else provisioners.pascal_to_camel(value)
+        _member(name): value if name == "Labels" else provisioners._pascal_to_camel(value)
         for name, value in given.items()
     }
     for key in ("scalingConfig", "updateConfig"):
@@ -74,7 +74,7 @@ def _problems(body: Mapping[str, Any]) -> Iterator[str]:
     if not scaling["minSize"] <= scaling["desiredSize"] <= scaling["maxSize"]:
         yield "desired capacity must be between minimum and maximum capacity"
     for subnet in body["subnets"]:
-        if subnet not in ec2.subnets:
+        if subnet not in ec2._subnets:
             yield f"The subnet ID '{subnet}' does not exist"
     for label in body.get("labels") or {}:
         domain = label.rpartition("/")[0]
@@ -103,8 +103,8 @@ def _template_problems(body: Mapping[str, Any], template: Mapping[str, Any]) -> 
 def install() -> None:
     """Check groups, let their status follow their nodes, and make the access entry of the role."""
     node_launches.install()
-    wrap(eks, "create_nodegroup", _create_group)
-    wrap(eks, "describe_nodegroup", _describe_group)
+    wrap(eks, "_create_nodegroup", _create_group)
+    wrap(eks, "_describe_nodegroup", _describe_group)
     eks_api.route("POST", r"/clusters/([^/]+)/node-groups/([^/]+)/update-config", _scale)
 
 
@@ -117,7 +117,7 @@ def _create_group(
     response = created(cluster_name, body)
     if response[0] >= HTTPStatus.BAD_REQUEST:
         return response
-    group = eks.nodegroups[f"{cluster_name}/{body['nodegroupName']}"]
+    group = eks._nodegroups[f"{cluster_name}/{body['nodegroupName']}"]
     group |= {key: value for key, value in body.items() if key != "diskSize"}
     group |= {"instanceTypes": _types(body), "status": "CREATING"}
     issues = node_launches.issues_of(group)
@@ -125,12 +125,12 @@ def _create_group(
         group |= {"status": "CREATE_FAILED", "health": {"issues": issues}}
     # https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
     entry = {"principalArn": body["nodeRole"], "type": "EC2_LINUX"}
-    eks.create_access_entry(cluster_name, entry)
-    return eks.describe_nodegroup(cluster_name, body["nodegroupName"])
+    eks._create_access_entry(cluster_name, entry)
+    return eks._describe_nodegroup(cluster_name, body["nodegroupName"])
 
 
 def _describe_group(described: Callable[..., Response], cluster_name: str, name: str) -> Response:
-    group = eks.nodegroups.get(f"{cluster_name}/{name}")
+    group = eks._nodegroups.get(f"{cluster_name}/{name}")
     if group is not None and _is_complete(group):
         if group["status"] in (*_UNSETTLED, _DEGRADED):
             group |= {"status": "ACTIVE", "health": {"issues": []}}
@@ -143,7 +143,7 @@ def _describe_group(described: Callable[..., Response], cluster_name: str, name:
 
 def _scale(asked: re.Match[str], body: Mapping[str, Any], _query: eks_api.Query) -> Response:
     """Answer UpdateNodegroupConfig of `scalingConfig`, which MiniStack does not know."""
-    group = eks.nodegroups[f"{asked[1]}/{asked[2]}"]
+    group = eks._nodegroups[f"{asked[1]}/{asked[2]}"]
     group["scalingConfig"] |= body.get("scalingConfig") or {}
     return eks_api.updating(eks_api.update("ConfigUpdate"))
 
@@ -170,12 +170,12 @@ def _settled(properties: Properties) -> Created:
 
 
 def _described(cluster: str, name: str) -> dict[str, Any]:
-    group: dict[str, Any] = eks_api.answer(eks.describe_nodegroup(cluster, name))["nodegroup"]
+    group: dict[str, Any] = eks_api.answer(eks._describe_nodegroup(cluster, name))["nodegroup"]
     return group
 
 
 def _create(properties: Properties) -> Created:
-    eks_api.answer(eks.create_nodegroup(properties["ClusterName"], _request(properties)))
+    eks_api.answer(eks._create_nodegroup(properties["ClusterName"], _request(properties)))
     try:
         return _settled(properties)
     except Refused:
@@ -184,7 +184,7 @@ def _create(properties: Properties) -> Created:
 
 
 def _update(_physical_id: str, old: Properties, new: Properties) -> Created:
-    group = eks.nodegroups[f"{new['ClusterName']}/{new['NodegroupName']}"]
+    group = eks._nodegroups[f"{new['ClusterName']}/{new['NodegroupName']}"]
     body = _request(new)
     problem = _problem(body) or node_launches.release_problem(new["ClusterName"], body)
     if problem is not None:
@@ -200,7 +200,7 @@ def _update(_physical_id: str, old: Properties, new: Properties) -> Created:
     if changed:
         group |= {name: body.get(name, _NOTHING.get(name, {})) for name in changed}
         group |= {"instanceTypes": _types(group), "status": "UPDATING"}
-        eks.tags[group["nodegroupArn"]] = tag_map(new)
+        eks._tags[group["nodegroupArn"]] = tag_map(new)
     return _settled(new)
 
 
@@ -223,7 +223,7 @@ def _refuse_together(changed: Collection[str], group: Mapping[str, Any]) -> None
 
 def _delete(_physical_id: str, properties: Properties) -> None:
     cluster, name = properties["ClusterName"], properties["NodegroupName"]
-    eks_api.gone_or_answer(eks.delete_nodegroup(cluster, name))
+    eks_api.gone_or_answer(eks._delete_nodegroup(cluster, name))
     manager = addon_manager()
     while manager is not None and manager.ready_nodes(name):
         time.sleep(_PAUSE_SECONDS)

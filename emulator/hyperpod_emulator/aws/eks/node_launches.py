@@ -27,7 +27,7 @@ def release_problem(cluster_name: str, body: Mapping[str, Any]) -> str | None:
     https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html
     """
     release = body.get("releaseVersion")
-    version = eks.clusters.get(cluster_name, {}).get("version", "")
+    version = eks._clusters.get(cluster_name, {}).get("version", "")
     if (asked := body.get("version", version)) != version:
         return f"Requested Kubernetes version {asked} is not that of the cluster, {version}."
     if not release:
@@ -49,7 +49,7 @@ def install() -> None:
         value = f"ami-{hashlib.sha256(name.encode()).hexdigest()[:17]}"
         return {"Name": name, "Type": "String", "Value": value, "Version": 1, "ARN": arn}
 
-    wrap(ssm, "public_parameter", find)
+    wrap(ssm, "_public_parameter", find)
 
 
 def _is_released(date: str) -> bool:
@@ -90,14 +90,14 @@ def told(group: Group) -> str:
 
 
 def _others(group: Group) -> Iterator[Launch]:
-    for other in eks.nodegroups.values():
+    for other in eks._nodegroups.values():
         if other["nodegroupArn"] != group["nodegroupArn"]:
             yield _launch(other)
 
 
 def template_of(group: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the data of the launch template of a group; None if there is none such."""
-    found = ec2.launch_templates.get((group.get("launchTemplate") or {}).get("id"))
+    found = ec2._launch_templates.get((group.get("launchTemplate") or {}).get("id"))
     data: dict[str, Any] | None = found and found["Versions"][-1]["LaunchTemplateData"]
     return data
 
@@ -106,7 +106,7 @@ def _launch(group: Group) -> Launch:
     template = template_of(group) or {}
     specification = template.get("CapacityReservationSpecification") or {}
     target = specification.get("CapacityReservationTarget") or {}
-    subnets = [ec2.subnets[each] for each in group["subnets"] if each in ec2.subnets]
+    subnets = [ec2._subnets[each] for each in group["subnets"] if each in ec2._subnets]
     return Launch(
         instance_type=group["instanceTypes"][0],
         zone_ids=frozenset(each["AvailabilityZoneId"] for each in subnets),

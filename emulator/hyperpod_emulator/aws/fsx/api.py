@@ -8,7 +8,6 @@ from hyperpod_emulator.aws import json_service
 from hyperpod_emulator.aws.cloudformation.resource_type import (
     Created,
     Properties,
-    Refused,
     ResourceType,
     boolean,
     tag_map,
@@ -17,6 +16,7 @@ from hyperpod_emulator.aws.fsx import file_system, rules, store
 from hyperpod_emulator.aws.iam import authorization
 from hyperpod_emulator.aws.json_service import Asked, Content, ServiceError
 from hyperpod_emulator.aws.ministack import s3
+from hyperpod_emulator.aws.refused import Refused
 
 _EVENTS = {"NEW", "CHANGED", "DELETED"}
 _MAX_PER_FILE_SYSTEM = 8
@@ -42,7 +42,7 @@ def has_file(record: Mapping[str, Any], path: str) -> bool:
     bucket, prefix = _location(record["DataRepositoryPath"])
     name = path.removeprefix(directory).strip("/")
     key = f"{prefix.rstrip('/')}/{name}".lstrip("/")
-    if key not in s3.buckets[bucket]["objects"]:
+    if key not in s3._buckets[bucket]["objects"]:
         return False
     # What was there before the link comes with its creation, what came later with its events.
     policy = record["S3"].get("AutoImportPolicy") or {}
@@ -96,9 +96,9 @@ def _location(uri: str) -> tuple[str, str]:
 
 def _bucket_problem(uri: str) -> str | None:
     bucket, _ = _location(uri)
-    if bucket not in s3.buckets:
+    if bucket not in s3._buckets:
         return f"DataRepositoryPath: the bucket {bucket} does not exist."
-    policy = json.loads(s3.bucket_policies.get(bucket) or "{}")
+    policy = json.loads(s3._bucket_policies.get(bucket) or "{}")
     for statement in policy.get("Statement", ()):
         everybody = statement.get("Principal") in ("*", {"AWS": "*"})
         if statement["Effect"] == "Deny" and everybody and not statement.get("Condition"):
@@ -125,7 +125,7 @@ def _create(properties: Properties) -> Created:
         "S3": _policies(properties),
         "Tags": store.tag_list(tag_map(properties)),
         "CreationTime": store.now(),
-        "_Imported": [*s3.buckets[bucket]["objects"]] if is_imported else [],
+        "_Imported": [*s3._buckets[bucket]["objects"]] if is_imported else [],
     }
     return association_id, {"AssociationId": association_id, "ResourceARN": arn}
 

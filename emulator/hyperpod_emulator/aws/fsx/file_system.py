@@ -13,7 +13,6 @@ from hyperpod_emulator.aws.cloudformation import express_mode
 from hyperpod_emulator.aws.cloudformation.resource_type import (
     Created,
     Properties,
-    Refused,
     ResourceType,
     boolean,
     tag_map,
@@ -23,6 +22,7 @@ from hyperpod_emulator.aws.encryption import key_problem
 from hyperpod_emulator.aws.fsx import rules, store
 from hyperpod_emulator.aws.fsx.rules import open_zfs_problem
 from hyperpod_emulator.aws.ministack import ec2, get_account_id, get_region
+from hyperpod_emulator.aws.refused import Refused
 from hyperpod_emulator.aws.settings import FILE_SYSTEM_ID
 
 Record = Mapping[str, Any]
@@ -135,7 +135,7 @@ def create(properties: Properties) -> dict[str, Any]:
     _require_valid(properties)
     subnet_id = properties["SubnetIds"][0]
     subnet = ec2_api.existing(
-        ec2.subnets, subnet_id, code="InvalidNetworkSettings", noun="subnet ID"
+        ec2._subnets, subnet_id, code="InvalidNetworkSettings", noun="subnet ID"
     )
     groups = _security_groups(properties, subnet["VpcId"])
     file_system_id = tag_map(properties).get(FILE_SYSTEM_ID) or store.new_id("fs")
@@ -274,12 +274,12 @@ def _security_groups(properties: Properties, vpc_id: str) -> list[dict[str, Any]
     if not given:
         return [
             group
-            for group in ec2.security_groups.values()
+            for group in ec2._security_groups.values()
             if group["VpcId"] == vpc_id and group["GroupName"] == "default"
         ]
     return [
         ec2_api.existing(
-            ec2.security_groups, group_id, code="InvalidNetworkSettings", noun="security group"
+            ec2._security_groups, group_id, code="InvalidNetworkSettings", noun="security group"
         )
         for group_id in given
     ]

@@ -7,8 +7,8 @@ https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemOpenZFSC
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hyperpod_emulator.aws.cloudformation.resource_type import Refused
-from hyperpod_emulator.aws.ec2.reach import covers
+from hyperpod_emulator.aws.ec2.network import covers
+from hyperpod_emulator.aws.refused import Refused
 
 Properties = Mapping[str, Any]
 

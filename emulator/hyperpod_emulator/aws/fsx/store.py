@@ -5,9 +5,9 @@ import string
 import time
 from typing import Any
 
-from hyperpod_emulator.aws.cloudformation.resource_type import Refused
 from hyperpod_emulator.aws.ec2 import api as ec2_api
 from hyperpod_emulator.aws.ministack import get_account_id, get_region, responses
+from hyperpod_emulator.aws.refused import Refused
 
 FILE_SYSTEMS = responses.AccountRegionScopedDict()
 """File system id to the record DescribeFileSystems returns."""

@@ -30,7 +30,7 @@ class Permission:
 
 def role(role_arn: str) -> dict[str, Any] | None:
     """Return the IAM record of a role of the request's account, or None."""
-    record: dict[str, Any] | None = iam.roles.get(role_arn.rsplit("/", 1)[-1])
+    record: dict[str, Any] | None = iam._roles.get(role_arn.rsplit("/", 1)[-1])
     return record if record is not None and record["Arn"] == role_arn else None
 
 
@@ -44,7 +44,7 @@ def allows(*, role_arn: str, service: str, sent: Mapping[str, str]) -> bool:
     named = [
         statement
         for statement in _trusting(role_arn)
-        if iam_evaluator.service_principal_matches(statement.get("Principal"), service)
+        if iam_evaluator._service_principal_matches(statement.get("Principal"), service)
     ]
     root = f"arn:aws:iam::{get_account_id()}:root"
     assumption = Permission(action="sts:AssumeRole", resource=role_arn, context=sent)
@@ -121,9 +121,9 @@ def role_may(*, role_name: str, permission: Permission) -> bool:
 
 def rights(role_name: str) -> object:
     """Return something that is another thing once the role's own policies have changed."""
-    role = iam.roles.get(role_name) or {}
+    role = iam._roles.get(role_name) or {}
     attached = [
-        (arn, (iam.policies.get(arn) or {}).get("DefaultVersionId"))
+        (arn, (iam._policies.get(arn) or {}).get("DefaultVersionId"))
         for arn in role.get("AttachedPolicies", ())
     ]
     return attached, dict(role.get("InlinePolicies") or {}), role.get("PermissionsBoundary")
@@ -170,10 +170,10 @@ def _decision(role_name: str, *, session: str, permission: Permission) -> EvalRe
     """Decide as for a request: by the role's policies, its boundary and the resource's policy."""
     account = get_account_id()
     context = asked_by_role(role_name, session=session, permission=permission)
-    limits = iam_evaluator.permissions_boundary(iam.roles, role_name, account)
-    policies = iam_evaluator.gather_role_policies(role_name, account)
+    limits = iam_evaluator._permissions_boundary(iam._roles, role_name, account)
+    policies = iam_evaluator._gather_role_policies(role_name, account)
     decision = iam_evaluator.evaluate(context, policies, *limits)
-    found = iam_evaluator.resource_policy(permission.action.partition(":")[0], permission.resource)
+    found = iam_evaluator._resource_policy(permission.action.partition(":")[0], permission.resource)
     if found is not None:
         decision = iam_evaluator.combine_resource_policy(decision, context, *found, limits=limits)
     decision.principal_arn = context.principal_arn

@@ -30,7 +30,7 @@ def install() -> None:
     _share_models()
     wrap(app, "pin_request_origin", _pin_as_tls)
     _add_managed_policies()
-    wrap(iam_evaluator, "resolve_condition_key", _resolve_role)
+    wrap(iam_evaluator, "_resolve_condition_key", _resolve_role)
     wrap(iam_actions, "extract_resource_arn", _extract_resource_arn)
     _remember_policies()
     if own_settings().allowed_calls:
@@ -59,7 +59,7 @@ def _share_models() -> None:
         return model
 
     botocore.session.get_session = lambda env_vars=None: session  # noqa: ARG005 - its signature
-    iam_actions.load_botocore_model = load_botocore_model
+    iam_actions._load_botocore_model = load_botocore_model
 
 
 _CLUSTER_INSTANCE_ROLE = "AmazonSageMakerClusterInstanceRolePolicy"
@@ -135,10 +135,10 @@ _DOCUMENTS: dict[str, list[dict[str, object]]] = {
 def _add_managed_policies() -> None:
     """Add the policies. MiniStack refuses to attach one it does not know, as AWS does."""
     for name, statements in _DOCUMENTS.items():
-        arn = f"{iam.AWS_MANAGED_POLICY_PREFIX}{name}"
-        if arn not in iam.aws_managed_policies:
+        arn = f"{iam._AWS_MANAGED_POLICY_PREFIX}{name}"
+        if arn not in iam._aws_managed_policies:
             document = json.dumps({"Version": "2012-10-17", "Statement": statements})
-            iam.aws_managed_policies[arn] = iam.make_aws_managed_record(name, document)
+            iam._aws_managed_policies[arn] = iam._make_aws_managed_record(name, document)
 
 
 _SESSION = ":assumed-role/"
@@ -152,7 +152,7 @@ def _resolve_role(resolve: Callable[..., Any], key: str, context: EvalContext) -
     value = resolve(key, context)
     if key.lower() != "aws:principalarn" or _SESSION not in value:
         return value
-    record = iam.roles.get(value.partition(_SESSION)[2].partition("/")[0])
+    record = iam._roles.get(value.partition(_SESSION)[2].partition("/")[0])
     return value if record is None else record["Arn"]
 
 
@@ -160,8 +160,8 @@ def _extract_resource_arn(found: Callable[..., str], service: str, *request: Any
     """Find the role that a request names, or whose rights it simulates, and the listed groups."""
     _method, _path, headers, body, parameters, region, account = request
     if service == "iam":
-        source = iam_actions.query_param(parameters, "PolicySourceArn")
-        role = iam.roles.get(iam_actions.query_param(parameters, "RoleName") or "")
+        source = iam_actions._query_param(parameters, "PolicySourceArn")
+        role = iam._roles.get(iam_actions._query_param(parameters, "RoleName") or "")
         if source or role:
             return str(source or role["Arn"])
     if service == "logs" and headers.get("x-amz-target", "").endswith(".DescribeLogGroups"):
@@ -180,7 +180,7 @@ _COMPARISONS = 1 << 17
 def _remember_policies() -> None:
     """Remember what a policy's text says, and which of its actions match; nothing else decides."""
     parse: Callable[[str | dict[str, Any]], _Statements] = iam_evaluator.parse_policy_document
-    matches: Callable[[str, list[str], list[str]], bool] = iam_evaluator.action_matches
+    matches: Callable[[str, list[str], list[str]], bool] = iam_evaluator._action_matches
 
     @lru_cache(_POLICY_DOCUMENTS)
     def statements(text: str) -> tuple[Any, ...]:
@@ -197,7 +197,7 @@ def _remember_policies() -> None:
         return comparison(action, tuple(actions), tuple(others))
 
     iam_evaluator.parse_policy_document = parse_policy_document
-    iam_evaluator.action_matches = action_matches
+    iam_evaluator._action_matches = action_matches
 
 
 _Statement = Any  # MiniStack's
@@ -236,7 +236,7 @@ def _note_allowed_calls(file: Path) -> None:
                     log.write(f"{line}\n")
         return result
 
-    wrap(iam_evaluator, "gather_role_policies", gather_role_policies)
+    wrap(iam_evaluator, "_gather_role_policies", gather_role_policies)
     wrap(iam_evaluator, "evaluate", evaluate_and_note)
 
 
@@ -252,11 +252,11 @@ def _line(policies: _Policies, context: _Context) -> str:
 
 def _allows(statement: _Statement, context: _Context) -> bool:
     return bool(
-        iam_evaluator.action_matches(context.action, statement.actions, statement.not_actions)
-        and iam_evaluator.resource_matches(
+        iam_evaluator._action_matches(context.action, statement.actions, statement.not_actions)
+        and iam_evaluator._resource_matches(
             context.resource_arn, statement.resources, statement.not_resources
         )
-        and iam_evaluator.conditions_met(statement.conditions, context)
+        and iam_evaluator._conditions_met(statement.conditions, context)
     )
 
 

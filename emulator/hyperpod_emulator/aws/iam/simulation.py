@@ -21,19 +21,19 @@ _BY_RESTRICTION = ("allowed", "implicitDeny", "explicitDeny")
 
 def install() -> None:
     """Answer SimulatePrincipalPolicy for roles."""
-    wrap(iam.IAM_HANDLERS, "SimulatePrincipalPolicy", _simulate)
+    wrap(iam._IAM_HANDLERS, "SimulatePrincipalPolicy", _simulate)
 
 
 def _simulate(unchecked: Callable[..., Response], parameters: Mapping[str, Any]) -> Response:
-    source = iam.p(parameters, "PolicySourceArn")
+    source = iam._p(parameters, "PolicySourceArn")
     if ":role/" not in source:
         return unchecked(parameters)
     name = source.rpartition("/")[2]
-    if name not in iam.roles:
+    if name not in iam._roles:
         message = f"The role with name {name} cannot be found."
-        return iam.error(404, "NoSuchEntity", message, ns="iam")
+        return iam._error(404, "NoSuchEntity", message, ns="iam")
     results = "".join(_results(parameters, role_arn=source, role_name=name))
-    return iam.xml(
+    return iam._xml(
         200,
         "SimulatePrincipalPolicyResponse",
         f"<SimulatePrincipalPolicyResult><EvaluationResults>{results}</EvaluationResults>"
@@ -90,7 +90,7 @@ def _result(
     known = _context(parameters)
     permission = Permission(action=action, resource=resource, context=known)
     context = authorization.asked_by(role_arn, "AssumedRole", permission, source_ip="127.0.0.1")
-    policies = iam_evaluator.gather_role_policies(role_name, context.principal_account)
+    policies = iam_evaluator._gather_role_policies(role_name, context.principal_account)
     return _Result(
         resource=resource,
         decision=_DECISIONS[iam_evaluator.evaluate(context, policies).decision],
@@ -102,7 +102,7 @@ def _context(parameters: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for number in count(1):
         prefix = f"ContextEntries.member.{number}"
-        key = iam.p(parameters, f"{prefix}.ContextKeyName")
+        key = iam._p(parameters, f"{prefix}.ContextKeyName")
         if not key:
             return found
         values = [*_members(parameters, f"{prefix}.ContextKeyValues")]
@@ -116,8 +116,8 @@ def _asked(policies: list[list[Any]], context: Any) -> set[str]:  # noqa: ANN401
         key.lower()
         for document in policies
         for statement in document
-        if iam_evaluator.action_matches(context.action, statement.actions, statement.not_actions)
-        and iam_evaluator.resource_matches(
+        if iam_evaluator._action_matches(context.action, statement.actions, statement.not_actions)
+        and iam_evaluator._resource_matches(
             context.resource_arn, statement.resources, statement.not_resources
         )
         for keys in statement.conditions.values()
@@ -127,7 +127,7 @@ def _asked(policies: list[list[Any]], context: Any) -> set[str]:  # noqa: ANN401
 
 def _members(parameters: Mapping[str, Any], name: str) -> Iterator[str]:
     for number in count(1):
-        value = iam.p(parameters, f"{name}.member.{number}")
+        value = iam._p(parameters, f"{name}.member.{number}")
         if not value:
             return
         yield value

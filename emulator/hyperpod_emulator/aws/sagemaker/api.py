@@ -63,7 +63,7 @@ def _script_problems(request: Request) -> Iterator[str]:
                     f"{where}: {script.role_arn} is not allowed {needed.action} on "
                     f"{needed.resource}."
                 )
-        bucket = s3.buckets.get(script.bucket)
+        bucket = s3._buckets.get(script.bucket)
         if bucket is None:
             yield f"{where}: the bucket does not exist."
         elif script.key not in bucket["objects"]:
@@ -81,7 +81,7 @@ def _eks_problems(request: Request) -> Iterator[str]:
     arn = eks_cluster_arn(request)
     if arn is None:
         return
-    cluster = eks.clusters.get(arn.rsplit("/", 1)[-1])
+    cluster = eks._clusters.get(arn.rsplit("/", 1)[-1])
     if cluster is None or cluster["arn"] != arn:
         yield f"EKS cluster {arn} does not exist."
         return
@@ -95,8 +95,8 @@ def _eks_problems(request: Request) -> Iterator[str]:
 def _network_problems(request: Request, vpc_id: str, what: str) -> Iterator[str]:
     for network in networks(request):
         for store, identifiers in (
-            (ec2.subnets, network.get("Subnets") or []),
-            (ec2.security_groups, network.get("SecurityGroupIds") or []),
+            (ec2._subnets, network.get("Subnets") or []),
+            (ec2._security_groups, network.get("SecurityGroupIds") or []),
         ):
             for identifier in identifiers:
                 record = store.get(identifier)
@@ -114,7 +114,7 @@ def _slurm_problems(request: Request) -> Iterator[str]:
     """
     if not permissions.has_slurm_nodes(request):
         return
-    first = next((ec2.subnets.get(each["Subnets"][0]) for each in networks(request)), None)
+    first = next((ec2._subnets.get(each["Subnets"][0]) for each in networks(request)), None)
     yield from _network_problems(request, (first or {}).get("VpcId", ""), "the cluster's VPC")
     for group, role, needed in permissions.of_slurm_nodes(request):
         if not authorization.role_may(role_name=role.rsplit("/", 1)[-1], permission=needed):

@@ -10,13 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hyperpod_emulator.aws.cloudformation import express_mode
-from hyperpod_emulator.aws.cloudformation.resource_type import (
-    Created,
-    Properties,
-    Refused,
-    ResourceType,
-)
+from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType
 from hyperpod_emulator.aws.json_service import ServiceError
+from hyperpod_emulator.aws.refused import Refused
 from hyperpod_emulator.aws.sagemaker import api
 
 _PAUSE_SECONDS = 0.1

@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from hyperpod_emulator.aws.eks.addons import LOOKS
 from hyperpod_emulator.kubernetes import Fault, InProcessControlPlane
 from hyperpod_emulator.kubernetes.objects.errors import ApiError
 from hyperpod_emulator.testing.site import Site
@@ -59,7 +58,7 @@ def test_an_addon_without_nodes_is_created_and_degraded(
     assert container["image"].endswith(f".us-west-2.amazonaws.com/eks/coredns:{version}")
     states = [
         eks.describe_update(name=cluster, addonName="coredns", updateId=update["id"])["update"]
-        for _ in range(LOOKS)
+        for _ in range(20)
     ]
     assert (states[0]["status"], states[-1]["status"]) == ("InProgress", "Failed")
     assert (eks.describe_addon(**asked)["addon"]["addonVersion"], seen(site, "coredns")) == (
