@@ -24,7 +24,8 @@ def lines_for(document: object) -> tuple[str, ...]:
     place = re.compile(rf"{re.escape(str(path))}(:[1-9]\d*){{0,2}}: ")
     assert all(place.match(line) for line in caught.value.lines)
     assert all(line.isprintable() for line in caught.value.lines)
-    return tuple(without_names(place.sub("", line, count=1)) for line in caught.value.lines)
+    lines = (place.sub("", line, count=1).replace(f"{folder}/", "") for line in caught.value.lines)
+    return tuple(map(without_names, lines))
 
 
 def line_after(path: str, value: object) -> str:

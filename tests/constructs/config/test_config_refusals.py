@@ -1,6 +1,7 @@
 """Rules on keys, types and everything but the network: one mistake, one line."""
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from tests.support.configs import default_document
 from tests.support.refusals import line_after, lines_for
@@ -16,131 +17,115 @@ def groups(*names: str) -> list[dict[str, object]]:
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "message"),
+    ("path", "value"),
     [
         # keys
-        ("nmae", 1, "'nmae' is not a key here; did you mean name? (keys: name, region, network,"),
-        ("network.vpc_cird", "x", "did you mean vpc_cidr?"),
-        (f"{GROUP}.instance_typ", "x", "did you mean instance_type?"),
-        ("network.hyperpod_subnets[0].zone", "x", "(keys: cidr, subnet_id, availability_zone_id, "),
+        ("nmae", 1),
+        ("network.vpc_cird", "x"),
+        (f"{GROUP}.instance_typ", "x"),
+        ("network.hyperpod_subnets[0].zone", "x"),
         # values of several keys, in YAML's words
-        ("region", [None, {"a": True}], "[null, {'a': true}] must be text, not a list"),
+        ("region", [None, {"a": True}]),
         # types
-        ("network", "x", "'x' must be a mapping of keys to values"),
-        ("network", None, "null must be a mapping of keys to values; leave the key out"),
-        ("network.public_subnet_cidrs", "10.192.10.0/24", "must be a list"),
-        ("tags", [], "must be a mapping"),
-        ("tags", {7: "x"}, "7 is not text, as every key must be"),
-        ("tags.cost", 42, f"42 {TEXT_RULE}"),
-        ("eks.endpoint_access", None, "null must be text"),
-        ("eks.deletion_protection", "no", "must be true or false"),
-        (f"{GROUP}.instance_count", "1", "'1' must be a whole number; write it without quotes"),
-        (f"{GROUP}.instance_count", True, "true must be a whole number"),
-        (f"{GROUP}.instance_count", 1.0, "1.0 must be a whole number"),
-        (f"{GROUP}.labels", None, "null must be a mapping"),
-        ("cluster.instance_groups", None, "null must be a list"),
-        ("cluster.instance_groups[0]", None, "null must be a mapping"),
+        ("network", "x"),
+        ("network", None),
+        ("network.public_subnet_cidrs", "10.192.10.0/24"),
+        ("tags", []),
+        ("tags", {7: "x"}),
+        ("tags.cost", 42),
+        ("eks.endpoint_access", None),
+        ("eks.deletion_protection", "no"),
+        (f"{GROUP}.instance_count", "1"),
+        (f"{GROUP}.instance_count", True),
+        (f"{GROUP}.instance_count", 1.0),
+        (f"{GROUP}.labels", None),
+        ("cluster.instance_groups", None),
+        ("cluster.instance_groups[0]", None),
         # characters
-        ("tags.team", "a\x7f", r"'a\x7f' must not hold the control character U+007F"),
-        ("tags", {"a\x07": "b"}, "must not hold the control character U+0007"),
-        ("helm.values.a", "\x00", "must not hold the control character U+0000"),
+        ("tags.team", "a\x7f"),
+        ("tags", {"a\x07": "b"}),
+        ("helm.values.a", "\x00"),
         # name and region
-        ("name", "ML", "must be 1 to 20 lower-case"),
-        ("name", "", "must be 1 to 20"),
-        ("name", "a" * 21, "must be 1 to 20"),
-        ("name", "1a", "with a letter first"),
-        ("name", "a-", "inner hyphens"),
-        ("name", "a\n", r"'a\n' must be"),
-        ("region", "us-west2", "'us-west2' is not an AWS region; did you mean us-west-2?"),
+        ("name", "ML"),
+        ("name", ""),
+        ("name", "a" * 21),
+        ("name", "1a"),
+        ("name", "a-"),
+        ("name", "a\n"),
+        ("region", "us-west2"),
         # EKS
-        ("eks.version", "1.29", "is not a possible value (allowed: 1.30"),
-        ("eks.version", "1.36", "(allowed: 1.30, 1.31, 1.32, 1.33, 1.34, 1.35)"),
-        ("eks.version", 1.3, "1.3 must be text; write it in quotes (allowed: 1.30, 1.31"),
-        ("eks.deletion_protection", "true", "must be true or false; write it without quotes"),
-        (f"{GROUP}.instance_type", "ML.G5.12XLARGE", "did you mean ml.g5.12xlarge?"),
-        ("eks.public_access_cidrs[0]", "52.1.2.3", "for this one address, write 52.1.2.3/32"),
-        ("eks.endpoint_access", "privat", "did you mean private?"),
-        ("eks.public_access_cidrs", [], "must list 1 to 40 blocks"),
-        ("eks.public_access_cidrs", [f"52.{n}.0.0/16" for n in range(41)], "must list 1 to 40"),
-        ("eks.public_access_cidrs[0]", "52.0.0.1/16", "did you mean 52.0.0.0/16?"),
-        ("eks.public_access_cidrs[0]", "10.1.0.0/16", "is a private block, which EKS refuses"),
-        ("eks.public_access_cidrs[1]", "0.0.0.0/0", "is listed twice"),
-        ("eks.admins[0]", "Admin", "must be the ARN of an IAM role or user"),
-        ("eks.admins[0]", "arn:aws:iam::111122223333:root", "must be the ARN of an IAM role"),
-        ("eks.admins[0]", "arn:aws:sts::111122223333:assumed-role/A/me", "not that of a session"),
-        ("eks.admins[0]", ROLE.replace("aws", "aws-cn"), "must be of partition aws"),
-        ("eks.secrets_kms_key_arn", "alias/key", "must be the ARN of a KMS key"),
-        ("eks.secrets_kms_key_arn", KEY, "must be of region us-west-2"),
+        ("eks.version", "1.29"),
+        ("eks.version", "1.36"),
+        ("eks.version", 1.3),
+        ("eks.deletion_protection", "true"),
+        (f"{GROUP}.instance_type", "ML.G5.12XLARGE"),
+        ("eks.public_access_cidrs[0]", "52.1.2.3"),
+        ("eks.endpoint_access", "privat"),
+        ("eks.public_access_cidrs", []),
+        ("eks.public_access_cidrs", [f"52.{n}.0.0/16" for n in range(41)]),
+        ("eks.public_access_cidrs[0]", "52.0.0.1/16"),
+        ("eks.public_access_cidrs[0]", "10.1.0.0/16"),
+        ("eks.public_access_cidrs[1]", "0.0.0.0/0"),
+        ("eks.admins[0]", "Admin"),
+        ("eks.admins[0]", "arn:aws:iam::111122223333:root"),
+        ("eks.admins[0]", "arn:aws:sts::111122223333:assumed-role/A/me"),
+        ("eks.admins[0]", ROLE.replace("aws", "aws-cn")),
+        ("eks.secrets_kms_key_arn", "alias/key"),
+        ("eks.secrets_kms_key_arn", KEY),
         # storage
-        ("storage.capacity_gib", 0, "must be 1200"),
-        ("storage.capacity_gib", -2400, "must be 1200"),
-        ("storage.compression", "lz4", "did you mean LZ4? (allowed: NONE, LZ4)"),
-        ("storage.availability_zone_id", "usw2-az1", "a HyperPod subnet's zone (usw2-az2)"),
+        ("storage.capacity_gib", 0),
+        ("storage.capacity_gib", -2400),
+        ("storage.compression", "lz4"),
+        ("storage.availability_zone_id", "usw2-az1"),
         # helm
-        ("helm.release", "Hyperpod", "must be 1 to 53 lower-case"),
-        ("helm.release", "a" * 54, "must be 1 to 53"),
-        ("helm.namespace", "kube_system", "must be 1 to 63 lower-case"),
-        ("helm.namespace", "a" * 64, "must be 1 to 63"),
-        ("helm.chart", "missing.tgz", "must be a .tgz chart archive or a directory"),
-        ("helm.chart", "a\nb.tgz", "must be a .tgz chart archive or a directory"),
-        ("helm.chart", "a" * 5000, "must be a .tgz chart archive or a directory"),
-        ("helm.wait_for_ready_minutes", 46, "must be 0 to 45"),
-        ("helm.wait_for_ready_minutes", -1, "must be 0 to 45"),
-        ("helm.values", {1: 2}, "1 must be text to be a key; write it in quotes"),
+        ("helm.release", "Hyperpod"),
+        ("helm.release", "a" * 54),
+        ("helm.namespace", "kube_system"),
+        ("helm.namespace", "a" * 64),
+        ("helm.chart", "missing.tgz"),
+        ("helm.chart", "a\nb.tgz"),
+        ("helm.chart", "a" * 300),
+        ("helm.wait_for_ready_minutes", 46),
+        ("helm.wait_for_ready_minutes", -1),
+        ("helm.values", {1: 2}),
         # cluster
-        ("cluster.name", "ml_cluster", "the API's pattern for a cluster name"),
-        ("cluster.name", "ml-", "must match"),
-        ("cluster.name", "a" * 64, "must be 1 to 63 characters"),
-        (
-            "cluster.node_recovery",
-            "automatic",
-            "did you mean Automatic? (allowed: Automatic, None)",
-        ),
-        ("cluster.node_provisioning_mode", "Classic", "(allowed: Continuous)"),
-        (
-            "cluster.instance_groups",
-            [],
-            "0 items; must be 1 to 100, the API's limits for the number of",
-        ),
-        (
-            "cluster.instance_groups",
-            groups(*(f"g{n}" for n in range(101))),
-            "101 items; must be 1 to 100",
-        ),
-        ("cluster.instance_groups[1].name", "worker-group-1", "the name of instance_groups[0]"),
-        (f"{GROUP}.name", "worker_1", "must match"),
-        (f"{GROUP}.name", "a" * 64, "must be 1 to 63 characters"),
-        (f"{GROUP}.instance_type", "g5.12xlarge", "did you mean ml.g5.12xlarge?"),
-        (f"{GROUP}.instance_count", -1, "-1 must be 0 to 6758"),
-        (f"{GROUP}.instance_count", 6759, "6759 must be 0 to 6758"),
-        (f"{GROUP}.volume_size_gib", 0, "must be 1 to 16384"),
-        (f"{GROUP}.volume_size_gib", 16385, "must be 1 to 16384"),
-        (f"{GROUP}.threads_per_core", 3, "must be 1 to 2"),
-        (f"{GROUP}.deep_health_checks[0]", "InstanceStres", "did you mean InstanceStress?"),
-        (f"{GROUP}.deep_health_checks[1]", "InstanceStress", "is listed twice"),
+        ("cluster.name", "ml_cluster"),
+        ("cluster.name", "ml-"),
+        ("cluster.name", "a" * 64),
+        ("cluster.node_recovery", "automatic"),
+        ("cluster.node_provisioning_mode", "Classic"),
+        ("cluster.instance_groups", []),
+        ("cluster.instance_groups", groups(*(f"g{n}" for n in range(101)))),
+        ("cluster.instance_groups[1].name", "worker-group-1"),
+        (f"{GROUP}.name", "worker_1"),
+        (f"{GROUP}.name", "a" * 64),
+        (f"{GROUP}.instance_type", "g5.12xlarge"),
+        (f"{GROUP}.instance_count", -1),
+        (f"{GROUP}.instance_count", 6759),
+        (f"{GROUP}.volume_size_gib", 0),
+        (f"{GROUP}.volume_size_gib", 16385),
+        (f"{GROUP}.threads_per_core", 3),
+        (f"{GROUP}.deep_health_checks[0]", "InstanceStres"),
+        (f"{GROUP}.deep_health_checks[1]", "InstanceStress"),
         # tags
-        ("tags", {f"k{n}": "v" for n in range(51)}, "51 must be at most 43 tags"),
-        (f"tags.{'k' * 129}", "v", "must be 1 to 128 characters"),
-        ("tags.k", "v" * 257, "must be 0 to 256 characters"),
-        ("tags.k", "a;b", "the API's pattern for a tag value"),
+        ("tags", {f"k{n}": "v" for n in range(51)}),
+        (f"tags.{'k' * 129}", "v"),
+        ("tags.k", "v" * 257),
+        ("tags.k", "a;b"),
     ],
 )
-def test_mistake_gives_one_line(path: str, value: object, message: str) -> None:
+def test_mistake_gives_one_line(path: str, value: object, snapshot: SnapshotAssertion) -> None:
     line = line_after(path, value)
 
     assert line.startswith(f"{path}: ")
-    assert message in line
+    assert line == snapshot
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "start"),
+    ("path", "value", "place"),
     [
-        ("slurm", {}, "slurm: 'slurm' is not a key here; use cluster.slurm (How"),
-        (
-            "eks.node_groups",
-            [],
-            "eks.node_groups: 'node_groups' is not a key here; use node_groups (Node",
-        ),
+        ("slurm", {}, "slurm"),
+        ("eks.node_groups", [], "eks.node_groups"),
         (
             "node_groups",
             [
@@ -151,34 +136,30 @@ def test_mistake_gives_one_line(path: str, value: object, message: str) -> None:
                     "availability_zone_id": "usw2-az4",
                 }
             ],
-            "node_groups[0].availability_zone_id: 'usw2-az4' must be a HyperPod subnet's zone",
+            "node_groups[0].availability_zone_id",
         ),
-        ("odd key", 1, "['odd key']: 'odd key' is not a key here"),
-        ("tags", {"": "v"}, "tags['']: '' must be 1 to 128 characters"),
-        ("tags", {"AWS:k": "v"}, "tags['AWS:k']: 'AWS:k' must not start with aws:"),
-        ("helm.adopt_namespaces", ["a_b"], "helm.adopt_namespaces[0]: 'a_b' must be 1 to 63"),
-        ("helm.values", {"a": {"b": [float("inf")]}}, "helm.values.a.b[0]: .inf must be finite"),
-        ("eks.admins", [ROLE, ROLE], f"eks.admins[1]: '{ROLE}' is listed twice"),
+        ("odd key", 1, "['odd key']"),
+        ("tags", {"": "v"}, "tags['']"),
+        ("tags", {"AWS:k": "v"}, "tags['AWS:k']"),
+        ("helm.adopt_namespaces", ["a_b"], "helm.adopt_namespaces[0]"),
+        ("helm.values", {"a": {"b": [float("inf")]}}, "helm.values.a.b[0]"),
+        ("eks.admins", [ROLE, ROLE], "eks.admins[1]"),
         (
             "eks",
             {"endpoint_access": "public", "public_access_cidrs": ["52.0.0.0/16"]},
-            "eks.public_access_cidrs: ['52.0.0.0/16'] would lock the nodes out",
+            "eks.public_access_cidrs",
         ),
-        (
-            "storage.i_understand_all_files_are_deleted",
-            True,
-            "storage.delete_with_stack: false (the default) must be true too",
-        ),
-        (
-            f"{GROUP}.instance_type",
-            "ml.m5.large",
-            f"{GROUP}.deep_health_checks: ['InstanceStress', 'InstanceConnectivity'] must be "
-            "empty for ml.m5.large",
-        ),
+        ("storage.i_understand_all_files_are_deleted", True, "storage.delete_with_stack"),
+        (f"{GROUP}.instance_type", "ml.m5.large", f"{GROUP}.deep_health_checks"),
     ],
 )
-def test_line_names_the_place_of_the_fault(path: str, value: object, start: str) -> None:
-    assert line_after(path, value).startswith(start)
+def test_line_names_the_place_of_the_fault(
+    path: str, value: object, place: str, snapshot: SnapshotAssertion
+) -> None:
+    line = line_after(path, value)
+
+    assert line.startswith(f"{place}: ")
+    assert line == snapshot
 
 
 @pytest.mark.parametrize("path", ["name", "cluster"])

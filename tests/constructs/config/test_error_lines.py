@@ -7,6 +7,7 @@ import pytest
 import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.helm.chart import read_hyperpod_chart
@@ -62,97 +63,58 @@ def lines_of(path: Path, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("written", "wrong", "line"),
+    ("written", "wrong", "place"),
     [
-        pytest.param(
-            "ml.p5.48xlarge",
-            "ml.p5.48xlrge",
-            f"19: {GPU}.instance_type: 'ml.p5.48xlrge' is not a HyperPod instance type; did you "
-            "mean ml.p5.48xlarge? (allowed: 209 values, see config/schema.json)",
-            id="type",
-        ),
+        pytest.param("ml.p5.48xlarge", "ml.p5.48xlrge", "19", id="type"),
         pytest.param(
             "node_recovery: Automatic",
             "training_plan_arn: arn:aws:sagemaker:us-west-2:111122223333:training-plan/plan",
-            "13: cluster.training_plan_arn: 'training_plan_arn' is not a key here; use "
-            "cluster.instance_groups[].training_plan_arn or "
-            "cluster.restricted_instance_groups[].training_plan_arn (Name or ARN of the SageMaker "
-            "training plan whose reserved instances to use)",
+            "13",
             id="key-of-another-section",
         ),
         pytest.param(
             "availability_zone_ids: [usw2-az1, usw2-az2]",
             "vpc_id: vpc-0123456789abcdef0",
-            "3: network.hyperpod_subnets: [] (the default) must list 1 to 16 subnets, what a "
-            "HyperPod cluster takes",
+            "3",
             id="existing-vpc",
         ),
-        pytest.param(
-            'version: "1.34"',
-            "version: 1.30",
-            "6: eks.version: 1.30 must be text; write it in quotes "
-            "(allowed: 1.30, 1.31, 1.32, 1.33, 1.34, 1.35)",
-            id="version-without-quotes",
-        ),
-        pytest.param(
-            "node_recovery: Automatic",
-            "node_recovery: no",
-            "13: cluster.node_recovery: no must be text (allowed: Automatic, None)",
-            id="no",
-        ),
-        pytest.param(
-            "name: system",
-            "name: no",
-            "15: cluster.instance_groups[0].name: no must be text; write it in quotes",
-            id="no-choices",
-        ),
-        pytest.param(
-            "capacity: OnDemand",
-            "capacity: {type: spot}",
-            f"21: {GPU}.capacity: {{'type': 'spot'}} must be text, not a mapping "
-            "(allowed: OnDemand, Spot)",
-            id="mapping-for-text",
-        ),
-        pytest.param(
-            "team: research",
-            "-team: research",
-            f"23: {GPU}.labels.-team: '-team' must match {LABEL_KEY}, the API's pattern for a "
-            "label's key such as example.com/team",
-            id="label-key",
-        ),
+        pytest.param('version: "1.34"', "version: 1.30", "6", id="version-without-quotes"),
+        pytest.param("node_recovery: Automatic", "node_recovery: no", "13", id="no"),
+        pytest.param("name: system", "name: no", "15", id="no-choices"),
+        pytest.param("capacity: OnDemand", "capacity: {type: spot}", "21", id="mapping-for-text"),
+        pytest.param("team: research", "-team: research", "23", id="label-key"),
         pytest.param(
             "region: us-west-2\nnetwork:\n  availability_zone_ids: [usw2-az1, usw2-az2]",
             "network:\n  availability_zone_ids: [usw2-az1, usq2-az2]",
-            "3: network.availability_zone_ids[1]: 'usq2-az2' is of no AWS region (an example: "
-            "usw2-az1); in an isolated region, set region",
+            "3",
             id="zone-letters-without-a-region",
         ),
         pytest.param(
             "instance_count: 1\n      capacity: OnDemand",
             "instance_count: 0x2710\n      capacity: OnDemand",
-            f"20: {GPU}.instance_count: 0x2710 must be 0 to 6758, the API's limits for an instance "
-            "count",
+            "20",
             id="number-as-written",
         ),
         pytest.param(
             "name: gpu\n      instance_type: ml.p5.48xlarge\n      instance_count: 1",
             "instance_type: ml.p5.48xlarge\n      instance_count: 1",
-            "18: cluster.instance_groups[1].name: is missing and has no default",
+            "18",
             id="missing",
         ),
         pytest.param(
-            "  instance_groups:",
-            "  instance_group:",
-            "14: cluster.instance_group: 'instance_group' is not a key here; did you mean "
-            f"instance_groups? (keys: {CLUSTER_KEYS})",
-            id="missing-because-misspelled",
+            "  instance_groups:", "  instance_group:", "14", id="missing-because-misspelled"
         ),
     ],
 )
-def test_the_line_of_a_mistake(written: str, wrong: str, line: str, tmp_path: Path) -> None:
+def test_the_line_of_a_mistake(
+    written: str, wrong: str, place: str, snapshot: SnapshotAssertion, tmp_path: Path
+) -> None:
     assert CONFIG.count(written) == 1
 
-    assert lines_of(tmp_path / "mine.yaml", CONFIG.replace(written, wrong)) == [line]
+    (line,) = lines_of(tmp_path / "mine.yaml", CONFIG.replace(written, wrong))
+
+    assert line.startswith(f"{place}: ")
+    assert line == snapshot
 
 
 def test_the_configuration_of_these_cases_is_right(tmp_path: Path) -> None:
@@ -163,27 +125,19 @@ def test_the_configuration_of_these_cases_is_right(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "wrong", "line"),
+    ("written", "wrong", "place"),
     [
-        pytest.param(
-            "mpi-operator: {}",
-            "mpi-operater: {}",
-            "11: helm.values.mpi-operater: 'mpi-operater' is not a value of the chart, and Helm "
-            "would ignore it; did you mean mpi-operator? (values: global, mpi-operator, tags)",
-            id="value",
-        ),
+        pytest.param("mpi-operator: {}", "mpi-operater: {}", "11", id="value"),
         pytest.param(
             "region: us-west-2\nnetwork:\n  availability_zone_ids: [usw2-az1, usw2-az2]",
             "region: af-south-1",
-            "2: region: 'af-south-1' has no image of HyperPod's health monitoring agent, so "
-            "HyperPod may not be there (regions: us-west-2): deploy to one of these, or name an "
-            "image of your own in helm.values.health-monitoring-agent.hmaimage",
+            "2",
             id="region",
         ),
     ],
 )
 def test_the_line_of_what_a_chart_lacks(
-    written: str, wrong: str, line: str, tmp_path: Path
+    written: str, wrong: str, place: str, snapshot: SnapshotAssertion, tmp_path: Path
 ) -> None:
     path, chart = tmp_path / "mine.yaml", tmp_path / "chart"
     path.write_text(CONFIG.replace(written, wrong))
@@ -195,7 +149,9 @@ def test_the_line_of_what_a_chart_lacks(
     with pytest.raises(ConfigError) as caught:
         check_chart(load_config(path), path=path, chart=read_hyperpod_chart(chart))
 
-    assert caught.value.lines == (f"{path}:{line}",)
+    (line,) = caught.value.lines
+    assert line.startswith(f"{path}:{place}: ")
+    assert line.removeprefix(f"{path}:").replace(str(tmp_path), "FOLDER") == snapshot
 
 
 GROUPS = "name: ml\ncluster:\n  instance_groups:\n"

@@ -6,6 +6,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import ConfigError, EditorsConfig, EksConfig
 from tests.constructs.conftest import View
@@ -97,22 +98,13 @@ def test_neither_order_nor_rights_change_the_id_of_an_entry(make: Make, stack: c
 
 
 @pytest.mark.parametrize(
-    ("eks", "message"),
+    "eks",
     [
-        ({"viewers": [ANN, ANN]}, r"viewers\[1\]: .*is listed twice; EKS takes a principal once"),
-        (
-            {"admins": [ANN], "viewers": [BEN, ANN]},
-            r"viewers\[1\]: .*is in eks.admins, which gives every right",
-        ),
-        (
-            {"admins": [ANN], "editors": [{"namespaces": ["a"], "principals": [ANN]}]},
-            r"editors\[0\].principals\[0\]: .*is in eks.admins, which gives every right",
-        ),
+        {"viewers": [ANN, ANN]},
+        {"admins": [ANN], "viewers": [BEN, ANN]},
+        {"admins": [ANN], "editors": [{"namespaces": ["a"], "principals": [ANN]}]},
         *(
-            (
-                {"editors": [{"namespaces": ["a"], "principals": [ANN], **entry}]},
-                rf"editors\[0\].{message}",
-            )
+            {"editors": [{"namespaces": ["a"], "principals": [ANN], **entry}]}
             for entry, message in (
                 ({"namespaces": []}, r"namespaces: \[\] must name one namespace or more"),
                 ({"namespaces": ["a", "a"]}, r"namespaces\[1\]: 'a' is listed twice"),
@@ -137,6 +129,10 @@ def test_neither_order_nor_rights_change_the_id_of_an_entry(make: Make, stack: c
         ),
     ],
 )
-def test_what_contradicts_itself_is_refused(eks: Mapping[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=rf"EksConfig\.{message}"):
+def test_what_contradicts_itself_is_refused(
+    eks: Mapping[str, Any], snapshot: SnapshotAssertion
+) -> None:
+    with pytest.raises(ConfigError) as refused:
         EksConfig(**eks)
+
+    assert refused.value.lines == snapshot

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from aws_cdk.assertions import Match, Template
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import Config, load_config
 from tests.conftest import Configure, Synthesize
@@ -105,60 +106,49 @@ def test_the_provisioner_follows_the_endpoint(
 
 
 @pytest.mark.parametrize(
-    ("changes", "line"),
+    ("changes", "place"),
     [
-        (
-            {"eks": {"cluster_arn": ARN}},
-            "network.vpc_id: is missing: nodes are in the VPC of research; ",
-        ),
+        ({"eks": {"cluster_arn": ARN}}, "network.vpc_id"),
         (
             {
                 "eks": {"cluster_arn": ARN},
                 "network": {k: v for k, v in NETWORK.items() if k != "security_group_id"},
             },
-            "network.security_group_id: is missing: nodes carry a security group of research; ",
+            "network.security_group_id",
         ),
         (
             {
                 "eks": {"cluster_arn": ARN},
                 "network": {**NETWORK, "eks_subnet_cidrs": ["10.0.0.0/28", "10.0.1.0/28"]},
             },
-            "network.eks_subnet_cidrs: ['10.0.0.0/28', '10.0.1.0/28'] must be left out: "
-            "eks.cluster_arn names research, which has its subnets",
+            "network.eks_subnet_cidrs",
         ),
-        (
-            {"network": NETWORK},
-            "network.eks_subnet_ids: is missing: name two subnets of the VPC for the control plane",
-        ),
+        ({"network": NETWORK}, "network.eks_subnet_ids"),
         (
             {"eks": {"cluster_arn": ARN, "cluster_name": "other"}, "network": NETWORK},
-            "eks.cluster_name: 'other' must be left out: cluster_arn names a cluster that is not",
+            "eks.cluster_name",
         ),
         (
             {"eks": {"cluster_arn": ARN, "deletion_protection": True}, "network": NETWORK},
-            "eks.deletion_protection: true must be left out: cluster_arn names a cluster that is",
+            "eks.deletion_protection",
         ),
-        (
-            {"eks": {"set_authentication_mode": True}},
-            "eks.set_authentication_mode: true must be left out: it is for cluster_arn, which is",
-        ),
-        (
-            {"eks": {"addons": ["coredns"]}},
-            "eks.addons: ['coredns'] must be left out: it is for cluster_arn, which is not set",
-        ),
+        ({"eks": {"set_authentication_mode": True}}, "eks.set_authentication_mode"),
+        ({"eks": {"addons": ["coredns"]}}, "eks.addons"),
         (
             {"eks": {"cluster_arn": ARN, "addons": ["coredns", "coredns"]}, "network": NETWORK},
-            "eks.addons[1]: 'coredns' is listed twice; name it once",
+            "eks.addons[1]",
         ),
         (
             {"eks": {"cluster_arn": "arn:aws:eks:eu-west-1:111122223333:cluster/x"}},
-            "eks.cluster_arn: 'arn:aws:eks:eu-west-1:111122223333:cluster/x' must be of region",
+            "eks.cluster_arn",
         ),
-        ({"eks": {"cluster_arn": "research"}}, "eks.cluster_arn: 'research' must be the ARN of an"),
-        ({"eks": {"cluster_name": "-x"}}, "eks.cluster_name: '-x' must be 1 to 100 letters"),
+        ({"eks": {"cluster_arn": "research"}}, "eks.cluster_arn"),
+        ({"eks": {"cluster_name": "-x"}}, "eks.cluster_name"),
     ],
 )
-def test_what_does_not_go_together_is_told(changes: dict[str, Any], line: str) -> None:
+def test_what_does_not_go_together_is_told(
+    changes: dict[str, Any], place: str, snapshot: SnapshotAssertion
+) -> None:
     document = {
         "name": "ml",
         "region": "us-west-2",
@@ -169,8 +159,9 @@ def test_what_does_not_go_together_is_told(changes: dict[str, Any], line: str) -
         },
         **changes,
     }
-    found = lines_for(document)
-    assert any(line in each for each in found), found
+    lines = lines_for(document)
+    assert place in [line.partition(": ")[0] for line in lines]
+    assert lines == snapshot
 
 
 def test_the_name_of_one_that_exists_is_in_its_arn(config: Config, configure: Configure) -> None:

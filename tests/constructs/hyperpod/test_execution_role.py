@@ -8,6 +8,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import (
     ClusterConfig,
@@ -260,26 +261,22 @@ def test_it_reads_the_named_buckets_of_data_and_no_more(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("buckets", "message"),
+    ("buckets", "place"),
     [
-        ([{"name": "s3://data"}], r"data_buckets\[0\]\S*name: 's3://data' must be the name"),
-        (
-            [{"name": "data", "prefix": "/a"}],
-            r"data_buckets\[0\] \(data\).prefix: '/a' must be",
-        ),
-        ([{"name": "data", "prefix": "a/*"}], r"data_buckets\[0\] \(data\).prefix: 'a/\*' must be"),
-        (
-            [{"name": "data"}, {"name": "data"}],
-            r"data_buckets\[1\] \(data\).name: .* is listed twice",
-        ),
+        ([{"name": "s3://data"}], r"data_buckets\[0\]\S*name"),
+        ([{"name": "data", "prefix": "/a"}], r"data_buckets\[0\] \(data\).prefix"),
+        ([{"name": "data", "prefix": "a/*"}], r"data_buckets\[0\] \(data\).prefix"),
+        ([{"name": "data"}, {"name": "data"}], r"data_buckets\[1\] \(data\).name"),
     ],
 )
 def test_what_is_no_bucket_or_prefix_is_refused(
-    buckets: list[dict[str, Any]], message: str
+    buckets: list[dict[str, Any]], place: str, snapshot: SnapshotAssertion
 ) -> None:
     values: dict[str, Any] = {"instance_groups": [CPU], "data_buckets": buckets}
-    with pytest.raises(ConfigError, match=rf"ClusterConfig\.{message}"):
+    with pytest.raises(ConfigError, match=rf"ClusterConfig\.{place}: ") as refused:
         ClusterConfig(name="ml", **values)
+
+    assert refused.value.lines == snapshot
 
 
 def test_more_buckets_than_a_policy_holds_are_refused(make: Make) -> None:
@@ -313,21 +310,24 @@ def test_the_role_is_passed_on_and_not_changed(
 
 
 @pytest.mark.parametrize(
-    ("cluster", "line"),
+    ("cluster", "place"),
     [
         (
             {"execution_role_arn": ROLE, "execution_role_name": "Nodes"},
-            "cluster.execution_role_name: 'Nodes' must be left out: execution_role_arn names a",
+            "cluster.execution_role_name",
         ),
-        ({"execution_role_arn": "Nodes"}, "'Nodes' must be the ARN of an IAM role"),
-        ({"execution_role_name": "team/Nodes"}, "'team/Nodes' must be the name of an IAM role"),
-        ({"execution_role_name": "x" * 65}, "must be the name of an IAM role: 1 to 64 letters"),
+        ({"execution_role_arn": "Nodes"}, "cluster.execution_role_arn"),
+        ({"execution_role_name": "team/Nodes"}, "cluster.execution_role_name"),
+        ({"execution_role_name": "x" * 65}, "cluster.execution_role_name"),
     ],
 )
-def test_what_does_not_go_together_is_told(cluster: dict[str, Any], line: str) -> None:
+def test_what_does_not_go_together_is_told(
+    cluster: dict[str, Any], place: str, snapshot: SnapshotAssertion
+) -> None:
     document = default_document()
     (found,) = lines_for({**document, "cluster": {**document["cluster"], **cluster}})
-    assert line in found
+    assert place in found.partition(": ")[0]
+    assert found == snapshot
 
 
 def test_names_cannot_be_changed(synthesize: Synthesize) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Match, Template
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk.lifecycle_scripts.bucket import LifecycleBucket
 from tests.conftest import Configure, Synthesize
@@ -124,11 +125,7 @@ def test_nothing_is_made_or_changed_and_the_rights_follow(
     platform.resource_count_is("AWS::S3::BucketPolicy", 0)
     platform.has_resource_properties(
         "Custom::LifecycleScripts",
-        {
-            "DestinationBucket": "my-scripts",
-            "DestinationOwner": "user",
-            "Prefix": "hyperpod/ml",
-        },
+        {"DestinationBucket": "my-scripts", "DestinationOwner": "user", "Prefix": "hyperpod/ml"},
     )
     platform.has_output("S3BucketName", {"Value": "my-scripts"})
     found = statements(platform.to_json())
@@ -155,30 +152,30 @@ def test_nothing_is_made_or_changed_and_the_rights_follow(
 
 
 @pytest.mark.parametrize(
-    ("scripts", "line"),
+    ("scripts", "place"),
     [
         (
             {"existing_bucket_name": "mine", "bucket_name": "sagemaker-x"},
-            "lifecycle_scripts.bucket_name: 'sagemaker-x' must be left out: existing_bucket_name",
+            "lifecycle_scripts.bucket_name",
         ),
         (
             {"existing_bucket_name": "mine", "writers": ["arn:aws:iam::111122223333:role/CI"]},
-            "lifecycle_scripts.writers: ['arn:aws:iam::111122223333:role/CI'] must be left out: ",
+            "lifecycle_scripts.writers",
         ),
-        (
-            {"existing_bucket_kms_key_arn": KEY},
-            f"lifecycle_scripts.existing_bucket_kms_key_arn: '{KEY}' must be left out: it is for",
-        ),
-        ({"bucket_name": "scripts"}, "lifecycle_scripts.bucket_name: 'scripts' must be sagemaker-"),
-        ({"bucket_name": "sagemaker-A"}, "must be sagemaker- and up to 53 lower-case letters"),
-        ({"bucket_name": "sagemaker-x-s3alias"}, "must be sagemaker- and up to 53 lower-case"),
-        ({"bucket_name": f"sagemaker-{'x' * 54}"}, "must be sagemaker- and up to 53 lower-case"),
-        ({"existing_bucket_name": "s3://mine"}, "'s3://mine' must be the name of an S3 bucket"),
+        ({"existing_bucket_kms_key_arn": KEY}, "lifecycle_scripts.existing_bucket_kms_key_arn"),
+        ({"bucket_name": "scripts"}, "lifecycle_scripts.bucket_name"),
+        ({"bucket_name": "sagemaker-A"}, "lifecycle_scripts.bucket_name"),
+        ({"bucket_name": "sagemaker-x-s3alias"}, "lifecycle_scripts.bucket_name"),
+        ({"bucket_name": f"sagemaker-{'x' * 54}"}, "lifecycle_scripts.bucket_name"),
+        ({"existing_bucket_name": "s3://mine"}, "lifecycle_scripts.existing_bucket_name"),
     ],
 )
-def test_what_does_not_go_together_is_told(scripts: dict[str, Any], line: str) -> None:
+def test_what_does_not_go_together_is_told(
+    scripts: dict[str, Any], place: str, snapshot: SnapshotAssertion
+) -> None:
     (found,) = lines_for({**default_document(), "lifecycle_scripts": scripts})
-    assert line in found
+    assert place in found.partition(": ")[0]
+    assert found == snapshot
 
 
 def test_a_name_is_used(configure: Configure, synthesize: Synthesize) -> None:

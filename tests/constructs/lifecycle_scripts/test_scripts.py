@@ -9,6 +9,7 @@ import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Template
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import ConfigError, LifecycleScripts, LifecycleScriptsConfig, Provisioner
 from hyperpod_cdk.lifecycle_scripts.bucket import LifecycleBucket
@@ -253,19 +254,15 @@ def test_a_writer_is_named_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "message"),
+    ("path", "value"),
     [
-        ("lifecycle_scripts", {"writers": ["arn:aws-cn:iam::1:role/A"]}, "must be the ARN of an"),
-        (
-            "lifecycle_scripts",
-            {"writers": ["arn:aws-cn:iam::111122223333:role/A"]},
-            "must be of partition aws",
-        ),
-        ("name", "my-sagemaker", "must not contain 'sagemaker': the deployment's functions carry"),
+        ("lifecycle_scripts", {"writers": ["arn:aws-cn:iam::1:role/A"]}),
+        ("lifecycle_scripts", {"writers": ["arn:aws-cn:iam::111122223333:role/A"]}),
+        ("name", "my-sagemaker"),
     ],
 )
-def test_what_is_refused(path: str, value: object, message: str) -> None:
+def test_what_is_refused(path: str, value: object, snapshot: SnapshotAssertion) -> None:
     line = line_after(path, value)
 
     assert line.startswith(path)
-    assert message in line
+    assert line == snapshot

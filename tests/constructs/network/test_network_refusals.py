@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import Config
 from tests.support.configs import default_document
@@ -21,43 +22,45 @@ def subnets(*blocks: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "message"),
+    ("path", "value"),
     [
-        (VPC, "10.192.0.0", NO_CIDR),
-        (VPC, "10.192.0.0/255.255.0.0", NO_CIDR),
-        (VPC, "10.300.0.0/16", NO_CIDR),
-        (VPC, "10.192.0.0/33", NO_CIDR),
-        (VPC, "fd00::/56", NO_CIDR),
-        (VPC, "", NO_CIDR),
-        (VPC, "10.192.0.1/16", "has bits set after its /16 prefix; did you mean 10.192.0.0/16?"),
-        (VPC, "10.192.0.0/15", "must have a prefix of /16 to /28"),
-        (VPC, "127.0.0.0/16", "lies in 127.0.0.0/8, whose addresses no instance can have"),
-        (f"{EKS}[0]", "10.192.7.0/29", "must have a prefix of /16 to /28"),
-        (f"{EKS}[1]", "10.193.8.0/28", "must lie inside vpc_cidr 10.192.0.0/16"),
-        (f"{PUBLIC}[0]", "10.1.0.0/24", "must lie inside vpc_cidr 10.192.0.0/16"),
-        (f"{PUBLIC}[1]", "10.192.10.128/25", "overlaps 10.192.10.0/24 of the same list"),
-        (f"{EKS}[1]", "10.192.11.16/28", "overlaps public_subnet_cidrs[1] 10.192.11.0/24"),
-        (f"{SUBNETS}[0].cidr", "10.192.10.0/24", "overlaps public_subnet_cidrs[0] 10.192.10.0/24"),
-        (f"{SUBNETS}[0].cidr", "172.31.0.0/16", "only from the range of vpc_cidr (10.0.0.0/8)"),
-        (f"{SUBNETS}[0].cidr", "198.19.0.0/17", "AWS reserves 198.19.0.0/16"),
-        (SUBNETS, [], "must list 1 to 16 subnets"),
-        (SUBNETS, subnets(*(f"10.192.{n}.0/24" for n in range(20, 37))), "must list 1 to 16"),
-        (EKS, ["10.192.7.0/28"], "must list at least 2 subnets: EKS needs two availability zones"),
-        (ZONES, ["usw2-az2"], "must have as many entries as public_subnet_cidrs (2): one a zone"),
-        (f"{ZONES}[1]", "usw2-az1", "is listed twice; name each zone once"),
-        (f"{ZONES}[0]", "us-east-1a", "region us-west-2 has IDs such as usw2-az1"),
-        (f"{ZONES}[0]", "us-west-2-lax-1a", "must be an availability zone ID"),
-        (f"{ZONES}[0]", "usw2-lax1-az1", "must be an availability zone ID"),
-        (f"{ZONES}[0]", "use1-az1", "region us-west-2 has IDs such as usw2-az1"),
-        (f"{SUBNETS}[0].availability_zone_id", "usw2-az3", "must be one of availability_zone_ids"),
-        (f"{SUBNETS}[0].availability_zone_id", "euc1-az2", "region us-west-2 has IDs such as"),
+        (VPC, "10.192.0.0"),
+        (VPC, "10.192.0.0/255.255.0.0"),
+        (VPC, "10.300.0.0/16"),
+        (VPC, "10.192.0.0/33"),
+        (VPC, "fd00::/56"),
+        (VPC, ""),
+        (VPC, "10.192.0.1/16"),
+        (VPC, "10.192.0.0/15"),
+        (VPC, "127.0.0.0/16"),
+        (f"{EKS}[0]", "10.192.7.0/29"),
+        (f"{EKS}[1]", "10.193.8.0/28"),
+        (f"{PUBLIC}[0]", "10.1.0.0/24"),
+        (f"{PUBLIC}[1]", "10.192.10.128/25"),
+        (f"{EKS}[1]", "10.192.11.16/28"),
+        (f"{SUBNETS}[0].cidr", "10.192.10.0/24"),
+        (f"{SUBNETS}[0].cidr", "172.31.0.0/16"),
+        (f"{SUBNETS}[0].cidr", "198.19.0.0/17"),
+        (SUBNETS, []),
+        (SUBNETS, subnets(*(f"10.192.{n}.0/24" for n in range(20, 37)))),
+        (EKS, ["10.192.7.0/28"]),
+        (ZONES, ["usw2-az2"]),
+        (f"{ZONES}[1]", "usw2-az1"),
+        (f"{ZONES}[0]", "us-east-1a"),
+        (f"{ZONES}[0]", "us-west-2-lax-1a"),
+        (f"{ZONES}[0]", "usw2-lax1-az1"),
+        (f"{ZONES}[0]", "use1-az1"),
+        (f"{SUBNETS}[0].availability_zone_id", "usw2-az3"),
+        (f"{SUBNETS}[0].availability_zone_id", "euc1-az2"),
     ],
 )
-def test_network_mistake_gives_one_line(path: str, value: object, message: str) -> None:
+def test_network_mistake_gives_one_line(
+    path: str, value: object, snapshot: SnapshotAssertion
+) -> None:
     line = line_after(path, value)
 
     assert line.startswith(f"{path}: ")
-    assert message in line
+    assert line == snapshot
 
 
 @pytest.mark.parametrize(
@@ -207,43 +210,26 @@ def closed(**changes: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("changes", "line"),
+    ("changes", "place"),
     [
-        (
-            {"public_subnet_cidrs": ["10.192.10.0/24", "10.192.11.0/24"]},
-            f"{PUBLIC}: ['10.192.10.0/24', '10.192.11.0/24'] must be left out with "
-            "network.closed: a closed network has no public subnets, because nothing routes to the "
-            "internet",
-        ),
-        (
-            {"availability_zone_ids": ["usw2-az1"]},
-            f"{ZONES}: ['usw2-az1'] must name a zone for each subnet of public_subnet_cidrs and "
-            "eks_subnet_cidrs",
-        ),
-        (
-            {"eks_subnet_cidrs": ["10.192.7.0/28", "10.192.8.0/28", "10.192.9.0/28"]},
-            f"{ZONES}: null (the default) must name the zones of more than 2 EKS subnets",
-        ),
-        (
-            {"nat_gateways": "single", "public_subnet_cidrs": []},
-            "network.nat_gateways: 'single' must be none, or left out, with network.closed",
-        ),
-        (
-            {"vpc_id": "vpc-0123456789abcdef0"},
-            "network.vpc_id: 'vpc-0123456789abcdef0' must be left out with network.closed, which "
-            "is about a new VPC: an existing one is closed if its owner gave it VPC endpoints and "
-            "no gateways",
-        ),
+        ({"public_subnet_cidrs": ["10.192.10.0/24", "10.192.11.0/24"]}, f"{PUBLIC}"),
+        ({"availability_zone_ids": ["usw2-az1"]}, f"{ZONES}"),
+        ({"eks_subnet_cidrs": ["10.192.7.0/28", "10.192.8.0/28", "10.192.9.0/28"]}, f"{ZONES}"),
+        ({"nat_gateways": "single", "public_subnet_cidrs": []}, "network.nat_gateways"),
+        ({"vpc_id": "vpc-0123456789abcdef0"}, "network.vpc_id"),
         (
             {"hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az3"}]},
-            "network.hyperpod_subnets[0].availability_zone_id: 'usw2-az3' needs "
-            "network.availability_zone_ids too: a VPC endpoint takes one subnet of each zone, so "
-            "it must be known which subnets share one",
+            "network.hyperpod_subnets[0].availability_zone_id",
         ),
     ],
 )
-def test_what_does_not_fit_a_closed_network(changes: dict[str, Any], line: str) -> None:
-    assert lines_for(closed(**changes)) == (line,)
+def test_what_does_not_fit_a_closed_network(
+    changes: dict[str, Any], place: str, snapshot: SnapshotAssertion
+) -> None:
+    (line,) = lines_for(closed(**changes))
+
+    assert line.startswith(f"{place}: ")
+    assert line == snapshot
 
 
 def test_policies_of_endpoints_are_those_of_a_closed_network() -> None:

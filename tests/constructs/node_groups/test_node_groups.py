@@ -10,6 +10,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_kms as kms
 from aws_cdk.assertions import Template
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import ConfigError, ManagedNodeGroupConfig, NodeGroups
 from hyperpod_cdk.network.subnets import NodeSubnets
@@ -214,49 +215,42 @@ def test_a_domain_that_ends_alike_is_nobody_elses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("types", "changes", "message"),
+    ("types", "changes"),
     [
-        (["ml.p4d.24xlarge"], {}, "write it without ml., as EC2 does"),
-        (["p4d.24xlrge"], {}, "did you mean p4d.24xlarge?"),
-        ([], {}, "must list 1 to 20 types"),
-        (["c5.2xlarge", "c5.2xlarge"], {}, "is listed twice"),
-        (["c5.2xlarge", "c7g.16xlarge"], {}, "must be of one architecture"),
-        (["c5.2xlarge", "g5.xlarge"], {}, "must be of one kind of accelerator"),
-        (["p4d.24xlarge", "p5.48xlarge"], {}, "must have as many interfaces of EFA"),
-        (["c5.2xlarge"], {"efa": True}, "c5.2xlarge has no EFA"),
-        (["c5.2xlarge"], {"raid0": True}, "c5.2xlarge has no local disks"),
-        (["c5.2xlarge"], {"min_size": 3}, "must be at most desired_size (2)"),
-        (["c5.2xlarge"], {"max_size": 1}, "must be at least desired_size (2)"),
-        (["c5.2xlarge"], {"capacity": "Spot", "capacity_reservation_id": RESERVATION}, "left out"),
-        (["p5.48xlarge"], {"capacity": "CapacityBlock"}, "capacity_reservation_id: is missing"),
+        (["ml.p4d.24xlarge"], {}),
+        (["p4d.24xlrge"], {}),
+        ([], {}),
+        (["c5.2xlarge", "c5.2xlarge"], {}),
+        (["c5.2xlarge", "c7g.16xlarge"], {}),
+        (["c5.2xlarge", "g5.xlarge"], {}),
+        (["p4d.24xlarge", "p5.48xlarge"], {}),
+        (["c5.2xlarge"], {"efa": True}),
+        (["c5.2xlarge"], {"raid0": True}),
+        (["c5.2xlarge"], {"min_size": 3}),
+        (["c5.2xlarge"], {"max_size": 1}),
+        (["c5.2xlarge"], {"capacity": "Spot", "capacity_reservation_id": RESERVATION}),
+        (["p5.48xlarge"], {"capacity": "CapacityBlock"}),
         (
             ["c5.2xlarge"],
             {
                 "capacity_reservation_id": RESERVATION,
                 "capacity_reservation_resource_group_arn": GROUP_ARN,
             },
-            "must be left out with capacity_reservation_id",
         ),
-        (
-            ["c5.2xlarge", "c5.4xlarge"],
-            {"capacity_reservation_id": RESERVATION},
-            "must be one type with capacity_reservation_id",
-        ),
+        (["c5.2xlarge", "c5.4xlarge"], {"capacity_reservation_id": RESERVATION}),
         *(
-            (["c5.2xlarge"], {"labels": {f"{domain}/x": "y"}}, "/x' has a domain that EKS keeps")
+            (["c5.2xlarge"], {"labels": {f"{domain}/x": "y"}})
             for domain in ("kubernetes.io", "node.kubernetes.io")
         ),
-        (["c5.2xlarge"], {"taints": [{"key": "a", "effect": "NoExecute"}] * 2}, "and effect again"),
-        (
-            ["c5.2xlarge"],
-            {"taints": [{"key": f"a{n}", "effect": "NoExecute"} for n in range(51)]},
-            "51 must be at most 50 taints",
-        ),
-        (["c5.2xlarge"], {"name": "-gpu"}, "must be 1 to 63 letters, digits"),
-        (["c5.2xlarge"], {"release_version": "v20251112"}, "must be a release of EKS's AMIs"),
-        (["c5.2xlarge"], {"max_size": 451}, "must be 1 to 450"),
+        (["c5.2xlarge"], {"taints": [{"key": "a", "effect": "NoExecute"}] * 2}),
+        (["c5.2xlarge"], {"taints": [{"key": f"a{n}", "effect": "NoExecute"} for n in range(51)]}),
+        (["c5.2xlarge"], {"name": "-gpu"}),
+        (["c5.2xlarge"], {"release_version": "v20251112"}),
+        (["c5.2xlarge"], {"max_size": 451}),
     ],
 )
-def test_refused(types: list[str], changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message.replace("(", r"\(").replace(")", r"\)")):
+def test_refused(types: list[str], changes: dict[str, Any], snapshot: SnapshotAssertion) -> None:
+    with pytest.raises(ConfigError) as refused:
         _section(types, **changes)
+
+    assert refused.value.lines == snapshot

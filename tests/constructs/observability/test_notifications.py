@@ -4,6 +4,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import Notifications, NotificationsConfig
 from tests.constructs.conftest import View
@@ -69,22 +70,25 @@ def test_the_channels_role_may_do_nothing(stack: cdk.Stack, view: View) -> None:
 
 
 @pytest.mark.parametrize(
-    ("section", "line"),
+    ("section", "place"),
     [
         (
             {"topic_arn": "arn:aws:sns:eu-west-1:111122223333:mine"},
-            "observability.notifications.topic_arn: "
-            "'arn:aws:sns:eu-west-1:111122223333:mine' must be of region us-west-2",
+            "observability.notifications.topic_arn",
         ),
-        ({"topic_arn": f"{_MINE}.fifo"}, "must be the ARN of an SNS topic that is not FIFO"),
-        ({"slack": {**_SLACK, "channel_id": "#ml"}}, "'#ml' must be the ID of a Slack channel"),
-        ({"slack": {**_SLACK, "workspace_id": "mine"}}, "must be the ID of a Slack workspace"),
-        ({"patience_minutes": 5}, "observability.notifications.patience_minutes: 5"),
+        ({"topic_arn": f"{_MINE}.fifo"}, "notifications.topic_arn"),
+        ({"slack": {**_SLACK, "channel_id": "#ml"}}, "slack.channel_id"),
+        ({"slack": {**_SLACK, "workspace_id": "mine"}}, "slack.workspace_id"),
+        ({"patience_minutes": 5}, "observability.notifications.patience_minutes"),
         ({"emails": ["nobody"]}, "observability.notifications.emails"),
-        ({"emails": ["a@example.com"] * 2}, "emails[1]: 'a@example.com' is listed twice"),
+        ({"emails": ["a@example.com"] * 2}, "emails[1]"),
     ],
 )
-def test_what_cannot_be_told_is_refused_in_one_line(section: dict[str, Any], line: str) -> None:
+def test_what_cannot_be_told_is_refused_in_one_line(
+    section: dict[str, Any], place: str, snapshot: SnapshotAssertion
+) -> None:
     document = default_document() | {"observability": {"notifications": section}}
-    [found] = lines_for(document)
-    assert line in found
+    (line,) = lines_for(document)
+
+    assert place in line.partition(": ")[0]
+    assert line == snapshot

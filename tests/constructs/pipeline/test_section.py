@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import ConfigError, load_config, load_file
 from tests.support.configs import CONFIG_FOLDER
@@ -57,94 +58,35 @@ def test_an_environment_gives_its_region_to_a_file_without_one(folder: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("edit", "line"),
+    "edit",
     [
-        (
-            lambda p: p["environments"][0].pop("config"),
-            "environments[0] (dev).config: is missing and has no default",
-        ),
-        (
-            lambda p: p["environments"][0].update(account="1234"),
-            "environments[0] (dev).account: '1234' must be the 12 digits of an AWS account",
-        ),
-        (
-            lambda p: p["environments"][0].update(account=111122223333),
-            "account: 111122223333 must be text; write it in quotes",
-        ),
-        (
-            lambda p: p["source"]["connection"].update(arn="arn:aws:s3:::x"),
-            "source.connection.arn: 'arn:aws:s3:::x' must be the ARN of a connection, such as",
-        ),
-        (
-            lambda p: p["source"]["connection"].update(repository="hyperpod"),
-            "repository: 'hyperpod' must be owner/name",
-        ),
-        (
-            lambda p: p["source"].update(code_commit={"repository": "x"}),
-            "source: ['connection', 'code_commit'] must have exactly one of connection, code_co",
-        ),
-        (
-            lambda p: p.update(tags={"hyperpod-cdk:stack-id": "x"}),
-            "'hyperpod-cdk:stack-id' must not start with hyperpod-cdk:",
-        ),
-        (
-            lambda p: p.update(source={"code_commit": {"repository": "sagemaker-hyperpod"}}),
-            "source.code_commit.repository: 'sagemaker-hyperpod' must not contain 'sagemaker'",
-        ),
-        (
-            lambda p: p.update(source={"s3": {"bucket": "sources", "key": "SageMaker/a.zip"}}),
-            "source.s3.key: 'SageMaker/a.zip' must not contain 'sagemaker'",
-        ),
-        (lambda p: p["source"].pop("connection"), "source: [] must have exactly one of"),
-        (lambda p: p.update(environments=[]), "must list at least one environment"),
-        (
-            lambda p: p["environments"][1].update(name="dev"),
-            "environments[1] (dev).name: 'dev' is taken by an environment above",
-        ),
-        (
-            lambda p: p["environments"][0].update(name="Dev"),
-            "'Dev' must be 1 to 20 lower-case letters, digits and inner hyphens",
-        ),
-        (
-            lambda p: p["environments"][0].update(rehearse_change=True),
-            "environments[0] (dev).rehearse_change: true takes approval: true: a person reads",
-        ),
-        (lambda p: p["environments"][0].update(config="none.yaml"), "none.yaml: cannot be read"),
-        (
-            lambda p: p["environments"][0].update(config="pipeline.yaml"),
-            "pipeline.yaml: describes a pipeline; an environment needs a deployment",
-        ),
-        (
-            lambda p: p["environments"][0].update(region="eu-west-1"),
-            "region: 'us-west-2' must be eu-west-1, the region of environment dev, or be left out",
-        ),
-        (
-            lambda p: p["environments"][0].update(region="us-west2"),
-            "'us-west2' is not an AWS region; did you mean us-west-2?",
-        ),
-        (
-            lambda p: p["environments"].append({**p["environments"][0], "name": "test"}),
-            "environments[2] (test).config: ",
-        ),
-        (
-            lambda p: p.update(region="cn-north-1"),
-            "must be of partition aws-cn, which the pipeline's region belongs to",
-        ),
-        (
-            lambda p: p.update(chart={"bucket": "charts", "key": "a.tgz", "sha256": "1"}),
-            "chart.sha256: '1' must be a SHA-256 digest: 64 hex digits",
-        ),
-        (
-            lambda p: p.update(notification_emails=["somebody"]),
-            "notification_emails[0]: 'somebody' must be an e-mail address",
-        ),
-        (lambda p: p.update(enviroments=[]), "is not a key here; did you mean environments?"),
+        lambda p: p["environments"][0].pop("config"),
+        lambda p: p["environments"][0].update(account="1234"),
+        lambda p: p["environments"][0].update(account=111122223333),
+        lambda p: p["source"]["connection"].update(arn="arn:aws:s3:::x"),
+        lambda p: p["source"]["connection"].update(repository="hyperpod"),
+        lambda p: p["source"].update(code_commit={"repository": "x"}),
+        lambda p: p.update(tags={"hyperpod-cdk:stack-id": "x"}),
+        lambda p: p.update(source={"code_commit": {"repository": "sagemaker-hyperpod"}}),
+        lambda p: p.update(source={"s3": {"bucket": "sources", "key": "SageMaker/a.zip"}}),
+        lambda p: p["source"].pop("connection"),
+        lambda p: p.update(environments=[]),
+        lambda p: p["environments"][1].update(name="dev"),
+        lambda p: p["environments"][0].update(name="Dev"),
+        lambda p: p["environments"][0].update(rehearse_change=True),
+        lambda p: p["environments"][0].update(config="none.yaml"),
+        lambda p: p["environments"][0].update(config="pipeline.yaml"),
+        lambda p: p["environments"][0].update(region="eu-west-1"),
+        lambda p: p["environments"][0].update(region="us-west2"),
+        lambda p: p["environments"].append({**p["environments"][0], "name": "test"}),
+        lambda p: p.update(region="cn-north-1", environments=p["environments"][:-1]),
+        lambda p: p.update(chart={"bucket": "charts", "key": "a.tgz", "sha256": "1"}),
+        lambda p: p.update(notification_emails=["somebody"]),
+        lambda p: p.update(enviroments=[]),
     ],
 )
-def test_a_mistake_is_one_line(folder: Path, edit: Edit, line: str) -> None:
-    if line.startswith("must be of partition"):
-        edited(folder, lambda document: document["pipeline"]["environments"].pop())
-    assert line in line_after(folder, edit)
+def test_a_mistake_is_one_line(folder: Path, edit: Edit, snapshot: SnapshotAssertion) -> None:
+    assert line_after(folder, edit).replace(str(folder), "FOLDER") == snapshot
 
 
 def test_an_environment_twice_is_refused_for_what_it_would_deploy_twice(folder: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cdk.schema.yaml_file import read_yaml
@@ -15,36 +16,26 @@ REST = "\ncluster: {instance_groups: [{name: g, instance_type: ml.m5.large, inst
 
 
 @pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ("", "is empty; name and cluster.instance_groups are required"),
-        ("# nothing but a comment\n", "is empty; name and cluster.instance_groups are required"),
-        ("- a\n- b\n", "['a', 'b'] must be a mapping of keys to values, such as `name: ml`"),
-        ("ml\n", "'ml' must be a mapping of keys to values, such as `name: ml`"),
-        ("name: 0b_\n", "YAML syntax error: '0b_' is not a value of its type"),
-        ("name: !!bool x\n", "YAML syntax error: 'x' is not a value of its type"),
-        ("name: ml\na: \x00\n", "YAML syntax error: a control character"),
-        (
-            f"n: {'9' * 30}\n",
-            "YAML syntax error: the number is too large",
-        ),
-        (
-            "name: ml\nregion: us-west-2\nname: ml\n",
-            "'name' is already set on line 1 of the same mapping; keep one",
-        ),
-    ],
-)
-def test_text_that_is_no_configuration(text: str, line: str) -> None:
-    assert lines_for(text) == (line,)
-
-
-@pytest.mark.parametrize(
     "text",
     [
-        "a: !!set {x, y}\n",
-        'a: "\\ud800"\n',
+        "",
+        "# nothing but a comment\n",
+        "- a\n- b\n",
+        "ml\n",
+        "name: 0b_\n",
+        "name: !!bool x\n",
+        "name: ml\na: \x00\n",
+        f"n: {'9' * 30}\n",
+        "name: ml\nregion: us-west-2\nname: ml\n",
     ],
 )
+def test_text_that_is_no_configuration(text: str, snapshot: SnapshotAssertion) -> None:
+    (line,) = lines_for(text)
+
+    assert line == snapshot
+
+
+@pytest.mark.parametrize("text", ["a: !!set {x, y}\n", 'a: "\\ud800"\n'])
 def test_odd_yaml_is_refused_in_lines(text: str) -> None:
     assert lines_for(text)
 
@@ -160,58 +151,60 @@ def line_of(path: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("written", "wrong", "line"),
+    ("written", "wrong", "place"),
     [
-        ("name: ml", 'name: "ml', "3:17: text behind a closing quote; check where the quotes"),
-        ("name: ml", "name: 'ml", "1:7: the quote that begins here is not closed"),
-        ("ml.m5.large", '"ml.m5.large', "6:11: the quote that begins here is not closed"),
-        ('"1.34"', '"1.34" x', "3:6: the { that stands here has no }, or a comma is missing"),
-        ("[a, b]", "[a, b", "2:8: the [ that stands here has no ], or a comma is missing"),
-        ("[a, b]", "[a, b}", "2:8: the [ that stands here has no ], or a comma is missing"),
-        ("[a, b]", "]", f"2:8: a value cannot begin with ]; {QUOTES}"),
+        ("name: ml", 'name: "ml', "3:17"),
+        ("name: ml", "name: 'ml", "1:7"),
+        ("ml.m5.large", '"ml.m5.large', "6:11"),
+        ('"1.34"', '"1.34" x', "3:6"),
+        ("[a, b]", "[a, b", "2:8"),
+        ("[a, b]", "[a, b}", "2:8"),
+        ("[a, b]", "]", "2:8"),
         # Refused where it becomes too deep: what follows is not looked at.
-        ("[a, b]", "{a: " * 2000, "2:408: nested too deeply to be a configuration"),
-        ("[a, b]", "\n" + "".join(f"{' ' * n}a:\n" for n in range(1, 500)), "102:102: nested too"),
-        ("[a, b]", ", a", f"2:8: a value cannot begin with ,; {QUOTES}"),
-        ("name: ml", "name: @ml", f"1:7: a value cannot begin with @; {QUOTES}"),
-        ("name: ml", "name: `ml", f"1:7: a value cannot begin with `; {QUOTES}"),
-        ("name: ml", "name: %ml", f"1:7: a value cannot begin with %; {QUOTES}"),
-        ("name: ml", "name: ? ml", f"1:7: a value cannot begin with ?; {QUOTES}"),
-        ("name: ml", "name: !ml", f"1:7: a value cannot begin with !; {QUOTES}"),
-        ("name: ml", "name: !<ml", f"1:11: a value cannot begin with !; {QUOTES}"),
-        ("name: ml", "%name: ml", f"1:6: {DIRECTIVE}"),
-        ("name: ml", "%YAML 2.0\n---\nname: ml", f"1:1: {DIRECTIVE}"),
-        ("name: ml", "%name\nname: ml", "2:1: this does not continue what stands above; check"),
-        ("type: ml", "type ml", "6:5: this has no colon and no space behind it, as in `key: val"),
-        ("zones: [", "zones:[", "2:1: this has no colon and no space behind it, as in `key: val"),
-        ("name: ml", "name:ml", f"2:6: {NOT_A_KEY}"),
-        ("    type", "     type", f"6:10: {NOT_A_KEY}"),
-        ("    type", "   type", f"6:4: {INDENTATION}"),
-        ("    type", "\ttype", "6:1: a tab; indent with spaces, not tabs"),
-        ("name: ml", "name: ml: x", f"1:9: a colon and a space inside a value; {QUOTES}"),
-        ("name: ml", ": ml", "1:1: a colon without a key"),
-        ("name: ml", "name: - ml", "1:7: a list begins on the line below its key"),
-        ("- name: cpu", "- a\n  name: cpu", f"6:3: {ENTRIES}"),
-        ("name: ml", "name: ml\n- a", "2:1: an entry of a list among the keys of a mapping"),
-        ("name: ml", "name: *ml", "1:7: *ml repeats what is marked with &ml, and nothing is; if"),
-        ("name: ml", "name: *", f"1:8: {MARKS}"),
-        ("name: ml", "name: &", f"1:8: {MARKS}"),
-        ("name: ml", 'name: "a\\q"', f"1:10: {ESCAPE}"),
-        ("name: ml", 'name: "a\\xq"', f"1:11: {ESCAPE}"),
-        ("name: ml", "name: | ml", f"1:9: {BLOCK_TEXT}"),
-        ("name: ml", "name: >= ml", f"1:8: {BLOCK_TEXT}"),
-        ("name: ml", "[a]: ml", "1:1: a key must be text, not a list or a mapping"),
-        ("name: ml", "<<: ml", "1:5: << takes a mapping that is marked with & elsewhere, such as"),
-        ("name: ml", "name: ml\n---\na: b", "2:1: a configuration is one document; remove what"),
+        ("[a, b]", "{a: " * 2000, "2:408"),
+        ("[a, b]", "\n" + "".join(f"{' ' * n}a:\n" for n in range(1, 500)), "102:102"),
+        ("[a, b]", ", a", "2:8"),
+        ("name: ml", "name: @ml", "1:7"),
+        ("name: ml", "name: `ml", "1:7"),
+        ("name: ml", "name: %ml", "1:7"),
+        ("name: ml", "name: ? ml", "1:7"),
+        ("name: ml", "name: !ml", "1:7"),
+        ("name: ml", "name: !<ml", "1:11"),
+        ("name: ml", "%name: ml", "1:6"),
+        ("name: ml", "%YAML 2.0\n---\nname: ml", "1:1"),
+        ("name: ml", "%name\nname: ml", "2:1"),
+        ("type: ml", "type ml", "6:5"),
+        ("zones: [", "zones:[", "2:1"),
+        ("name: ml", "name:ml", "2:6"),
+        ("    type", "     type", "6:10"),
+        ("    type", "   type", "6:4"),
+        ("    type", "\ttype", "6:1"),
+        ("name: ml", "name: ml: x", "1:9"),
+        ("name: ml", ": ml", "1:1"),
+        ("name: ml", "name: - ml", "1:7"),
+        ("- name: cpu", "- a\n  name: cpu", "6:3"),
+        ("name: ml", "name: ml\n- a", "2:1"),
+        ("name: ml", "name: *ml", "1:7"),
+        ("name: ml", "name: *", "1:8"),
+        ("name: ml", "name: &", "1:8"),
+        ("name: ml", 'name: "a\\q"', "1:10"),
+        ("name: ml", 'name: "a\\xq"', "1:11"),
+        ("name: ml", "name: | ml", "1:9"),
+        ("name: ml", "name: >= ml", "1:8"),
+        ("name: ml", "[a]: ml", "1:1"),
+        ("name: ml", "<<: ml", "1:5"),
+        ("name: ml", "name: ml\n---\na: b", "2:1"),
     ],
 )
-def test_a_syntax_error_in_plain_words(written: str, wrong: str, line: str, tmp_path: Path) -> None:
-    place, _, sentence = line.partition(": ")
+def test_a_syntax_error_in_plain_words(
+    written: str, wrong: str, place: str, snapshot: SnapshotAssertion, tmp_path: Path
+) -> None:
     text = CONFIG.replace(written, wrong, 1)
 
     found = line_of(tmp_path / "mine.yaml", text)
 
-    assert found.startswith(f"{place}: YAML syntax error: {sentence}")
+    assert found.startswith(f"{place}: YAML syntax error: ")
+    assert found == snapshot
 
 
 @pytest.fixture(scope="module")
