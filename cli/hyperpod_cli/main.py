@@ -16,8 +16,6 @@ from hyperpod_cli.terminal.output import drop, protect
 
 _DEBUG = "--debug"
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-# What the extra `rehearsal` brings, as far as a rehearsal misses it first.
-_OF_EXTRA = ("aiohttp", "hyperpod_emulator")
 
 
 class _Wings(TyperGroup):
@@ -66,8 +64,6 @@ def _lines(error: Exception) -> tuple[str, ...] | None:
     # botocore, which this imports, takes long.
     from hyperpod_cli.terminal.explained import explained  # noqa: PLC0415
 
-    if isinstance(error, ModuleNotFoundError) and error.name in _OF_EXTRA:
-        return (f"{error.name}: is not installed; run pip install 'hyperpod-cdk[rehearsal]'",)
     return explained(error)
 
 

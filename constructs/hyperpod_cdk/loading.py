@@ -56,12 +56,13 @@ class Loaded:
         return list(dict.fromkeys(filter(None, all_of_them)))
 
 
-def load_file(path: Path) -> Loaded:
+def load_file(path: Path | str) -> Loaded:
     """Read and check a configuration file of a deployment or of a pipeline.
 
     Raises:
         ConfigError: A file cannot be used; every finding has its own line.
     """
+    path = Path(path)
     file = read_yaml(path)
     if not _describes_pipeline(file):
         return Loaded(deployments=[Deployment(config=_config(file), path=path)])
@@ -71,7 +72,7 @@ def load_file(path: Path) -> Loaded:
     return Loaded(deployments=deployments, pipeline=pipeline)
 
 
-def load_config(path: Path, *, region: str | None = None) -> Config:
+def load_config(path: Path | str, *, region: str | None = None) -> Config:
     """Read and check the configuration file of a deployment.
 
     Args:
@@ -84,7 +85,7 @@ def load_config(path: Path, *, region: str | None = None) -> Config:
     Raises:
         ConfigError: The file cannot be used; every finding has its own line.
     """
-    file = read_yaml(path)
+    file = read_yaml(Path(path))
     if _describes_pipeline(file):
         environments = _section(PipelineFile, file).pipeline.environments
         files = ", ".join(dict.fromkeys(environment.config for environment in environments))

@@ -137,12 +137,6 @@ def test_what_fails_and_what_is_refused_differ(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == "one\ntwo\n"
 
 
-def test_what_brings_a_rehearsal_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    name = "hyperpod_emulator"
-    assert run_only(failing(ModuleNotFoundError(f"No module named '{name}'", name=name))) == 2
-    assert "pip install 'hyperpod-cdk[rehearsal]'" in capsys.readouterr().err
-
-
 _FOLDER = REPOSITORY / "cli" / "hyperpod_cli" / "commands"
 
 

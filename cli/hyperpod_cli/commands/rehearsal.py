@@ -10,13 +10,12 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.terminal.configuration import FileCommand
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.options import ConfigFile, Express, PipelineFile
 
-_SHIPPED = tuple(
-    Path("config", f"{name}.yaml") for name in ("default", "p5-training", "spot-dev", "trainium")
-)
+_SHIPPED = ("default", "p5-training", "spot-dev", "trainium")
 
 
 def rehearsal() -> Any:  # noqa: ANN401 - a module, which imports this package
@@ -91,7 +90,8 @@ def matrix(
     ] = None,
 ) -> int:
     """Play every scenario with each configuration, for 20 minutes."""
-    code: int = rehearsal().matrix(files or _SHIPPED)
+    shipped = [asset_directory("config") / f"{name}.yaml" for name in _SHIPPED]
+    code: int = rehearsal().matrix(files or shipped)
     return code
 
 

@@ -50,17 +50,24 @@ def addon_versions(*, config: ConfigFile) -> int:
     return 0 if all(each.is_offered for each in found) else FAILED
 
 
-Pins = Annotated[Path, typer.Option(help="File with what is pinned.")]
+Pins = Annotated[
+    Path | None, typer.Option(help="File with what is pinned. Default: the project's.")
+]
 Output = Annotated[Path, typer.Option(help="Folder of the package.")]
-_PINS = Path("charts/pins.yaml")
 _OUTPUT = Path("build/charts")
 
 
 @command(iam=["s3:GetObject"])
 def charts(
     *,
-    pins: Pins = _PINS,
+    pins: Pins = None,
     output: Output = _OUTPUT,
+    given: Annotated[
+        Path | None,
+        typer.Option(
+            "--from", metavar="FILE", help="A package that `charts` wrote on another machine."
+        ),
+    ] = None,
     if_needed_by: Annotated[
         Path | None,
         typer.Option(
@@ -71,22 +78,27 @@ def charts(
 ) -> None:
     """Package the official HyperPod Helm chart.
 
-    It needs git and the network.
+    It needs git and the network, except with --from: the provenance is beside that file, and both
+    must be of what is pinned.
     """
-    from hyperpod_cli.deliver.charts.command import package_chart, package_if_needed
+    from hyperpod_cli.deliver.charts.command import PINS, package_chart, package_if_needed
+    from hyperpod_cli.deliver.charts.handed_over import take_package
 
-    if if_needed_by is None:
+    pins = pins or PINS
+    if given is not None:
+        take_package(given, pins=pins, output=output)
+    elif if_needed_by is None:
         package_chart(pins=pins, output=output)
     else:
         package_if_needed(if_needed_by, pins=pins, output=output)
 
 
 @command()
-def charts_check(*, config: ConfigFile, pins: Pins = _PINS, output: Output = _OUTPUT) -> None:
+def charts_check(*, config: ConfigFile, pins: Pins = None, output: Output = _OUTPUT) -> None:
     """Report newer charts upstream, and what they would change."""
-    from hyperpod_cli.deliver.charts.command import check_charts
+    from hyperpod_cli.deliver.charts.command import PINS, check_charts
 
-    check_charts(config, pins=pins, output=output)
+    check_charts(config, pins=pins or PINS, output=output)
 
 
 @command(iam=["s3:GetObject"])

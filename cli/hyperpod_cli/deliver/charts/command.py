@@ -16,9 +16,10 @@ from hyperpod_cdk import Config, load_config, load_file
 from hyperpod_cdk.helm.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.helm.chart_rules import values_for_chart
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cdk.synthesis.assets import CHECKOUT, asset_directory
 from hyperpod_cli.deliver.charts.archives import required_version, same_version
 from hyperpod_cli.deliver.charts.git_source import check_out_chart, newest_commit
+from hyperpod_cli.deliver.charts.handed_over import check_package
 from hyperpod_cli.deliver.charts.manifest import compare_manifests
 from hyperpod_cli.deliver.charts.package import (
     ARCHIVE_NAME,
@@ -89,7 +90,7 @@ def _candidate(settings: Settings, *, commit: str, workspace: Path) -> Settings:
     return replace(settings, pins=settings.pins.model_copy(update=update), digests="ignore")
 
 
-PINS = Path("charts/pins.yaml")
+PINS = asset_directory("charts") / "pins.yaml"
 OUTPUT = Path("build/charts")
 
 
@@ -168,8 +169,6 @@ def check_charts(config_path: Path, *, pins: Path, output: Path) -> None:
 @contextmanager
 def _tools(pins: Path) -> Iterator[tuple[Settings, Helm, Path]]:
     """Yield what is pinned, helm, and an empty folder to work in."""
-    if pins == PINS and not pins.exists():  # outside a checkout
-        pins = asset_directory("charts") / pins.name
     try:
         settings = load_settings(pin_file=pins, environment=os.environ)
         with tempfile.TemporaryDirectory(prefix="charts-") as folder:
@@ -183,6 +182,12 @@ def _tools(pins: Path) -> Iterator[tuple[Settings, Helm, Path]]:
 
 def _is_up_to_date(pins: Path, output: Path) -> bool:
     archive = output / ARCHIVE_NAME
+    if CHECKOUT is None:  # files of a wheel have the time of its installation
+        try:
+            check_package(archive, pins=pins)
+        except ChartError:
+            return False
+        return True
     sources = (pins, pins.with_name("value_checks.yaml"))
     return archive.is_file() and all(
         archive.stat().st_mtime >= source.stat().st_mtime for source in sources if source.exists()

@@ -47,7 +47,8 @@ def newest_commit(source: ChartSource, *, workspace: Path) -> str:
             f"cannot reach {source.shown_url}: "
             f"{str(error).replace(source.git_url, source.shown_url)}; check the network and the "
             "proxy, or set CHART_GIT_URL to a mirror or a local clone; without the internet, "
-            "also put the archives of its dependencies into a folder and set CHART_ARCHIVES to it"
+            "also put the archives of its dependencies into a folder and set CHART_ARCHIVES to it; "
+            "or take the package from someone who has it: hyperpod-cdk charts --from FILE"
         ) from error
     return listed.split()[0] if listed.strip() else ""
 

@@ -5,6 +5,7 @@ import io
 import os
 import shutil
 import tarfile
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any, cast
@@ -300,3 +301,54 @@ def test_the_same_key_set_by_a_user_is(old_archive: Path, upstream_template: Ups
 def test_accepted(values: str, archive: Path, upstream_template: Upstream) -> None:
     done = upstream_template.helm("template", "x", archive, "--set", values)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.usefixtures("recorded")
+def test_a_package_that_is_handed_over_is_checked_and_put_where_deploy_looks(
+    run: Command, output: Path, tmp_path: Path
+) -> None:
+    given = shutil.copytree(output, tmp_path / "given")
+    shutil.rmtree(output)
+
+    taken = run("package", "--from", str(given / ARCHIVE), GIT_URL="/nowhere")
+
+    assert taken.code == 0, taken.error
+    for name in (ARCHIVE, PROVENANCE):
+        assert (output / name).read_bytes() == (given / name).read_bytes()
+
+
+def repin(file: Path, *, git_commit: str | None = None, **changes: Any) -> None:
+    content = yaml.safe_load(file.read_text())
+    content["chart"]["git_commit"] = git_commit or content["chart"]["git_commit"]
+    file.write_text(yaml.safe_dump(content | changes))
+
+
+@pytest.mark.usefixtures("recorded")
+@pytest.mark.parametrize(
+    ("spoil", "place"),
+    [
+        (lambda given, _: (given / ARCHIVE).write_bytes(b"another"), f"{ARCHIVE}: has SHA-256 "),
+        (lambda given, _: (given / PROVENANCE).unlink(), f"{PROVENANCE}: cannot be read"),
+        (lambda given, _: (given / PROVENANCE).write_text("{}"), f"{PROVENANCE}: package: "),
+        (lambda _, pins: repin(pins, git_commit="0" * 40), f"{PROVENANCE}: source.git_commit: "),
+        (lambda _, pins: repin(pins, dependencies=[]), f"{PROVENANCE}: dependencies: "),
+    ],
+)
+def test_another_package_than_the_pinned_one_is_refused(
+    *,
+    run: Command,
+    output: Path,
+    pins: Path,
+    tmp_path: Path,
+    spoil: Callable[[Path, Path], object],
+    place: str,
+) -> None:
+    given = shutil.copytree(output, tmp_path / "given")
+    shutil.rmtree(output)
+    spoil(given, pins)
+
+    refused = run("package", "--from", str(given / ARCHIVE))
+
+    assert refused.code != 0
+    assert place in refused.error
+    assert not output.exists()
