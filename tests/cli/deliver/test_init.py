@@ -14,14 +14,43 @@ from botocore.exceptions import NoCredentialsError
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.deliver import new_file
-from hyperpod_cli.deliver.init.questions import QUESTIONS, AnswerError, answered, known_zones
+from hyperpod_cli.deliver.init.questions import (
+    ADMIN,
+    QUESTIONS,
+    AnswerError,
+    answered,
+    calling_principal,
+    known_zones,
+)
 from hyperpod_cli.deliver.init.template import default_answers
 from hyperpod_cli.inspect.cost import cost_here, summary
 from tests.support.commands import Said, ran
 from tests.support.configs import REPOSITORY
 from tests.support.patience import PATIENCE_SECONDS
 
-DEFAULTS = {question.key: question.given(default_answers()) for question in QUESTIONS}
+DEFAULTS = {
+    question.key: question.given(default_answers())
+    for question in QUESTIONS
+    if question.key != ADMIN
+}
+SESSION = "arn:aws:sts::111122223333:assumed-role/Platform/me"
+ROLE = "arn:aws:iam::111122223333:role/team/Platform"
+
+
+class Account:
+    """STS and IAM of an account, asked with the credentials of somebody, or with none."""
+
+    def __init__(self, caller: str | None) -> None:
+        self._caller = caller
+
+    def get_caller_identity(self) -> Mapping[str, Any]:
+        if self._caller is None:
+            raise NoCredentialsError
+        return {"Arn": self._caller}
+
+    def get_role(self, *, RoleName: str) -> Mapping[str, Any]:
+        assert RoleName == "Platform"
+        return {"Role": {"Arn": ROLE}}
 
 
 class Run(Protocol):
@@ -213,7 +242,7 @@ def test_without_a_terminal_the_missing_answers_are_named(run: Run) -> None:
 def test_a_dialogue_asks_again_and_shows_the_defaults(
     run: Run, dialogue: Dialogue, tmp_path: Path
 ) -> None:
-    asked = dialogue("team", "us-eats-1", "us-east-1", "", "ml.p5.48xlarge", "", "none")
+    asked = dialogue("team", "us-eats-1", "us-east-1", "", "ml.p5.48xlarge", "none", "me", ROLE)
     code, out, error = run({"--count": "2"})
     assert (code, error) == (0, "")
     assert asked[0] == "Name of the deployment [ml]: "
@@ -229,6 +258,46 @@ def test_a_dialogue_asks_again_and_shows_the_defaults(
     assert config.network.availability_zone_ids == ("use1-az1", "use1-az2")
     assert config.network.hyperpod_zone_ids == ("use1-az2",)
     assert config.cluster.instance_groups[0].instance_count == 2
+    assert "  --admin: 'me' must be the ARN of an IAM role or user" in out
+    assert config.eks.admins == (ROLE,)
+
+
+def test_the_default_admin_is_who_asks(
+    run: Run, dialogue: Dialogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(boto3, "client", lambda *_, **__: Account(SESSION))
+    asked = dialogue("")
+    assert run(DEFAULTS)[0] == 0
+    assert asked[0].endswith(f"may administer the EKS cluster, or none [{ROLE}]: ")
+    assert load_config(tmp_path / "mine.yaml").eks.admins == (ROLE,)
+
+
+def test_an_admin_is_given_without_a_terminal(run: Run, tmp_path: Path) -> None:
+    assert run({**DEFAULTS, "--admin": ROLE})[0] == 0
+    assert load_config(tmp_path / "mine.yaml").eks.admins == (ROLE,)
+    code, _, error = run({**DEFAULTS, "--admin": ROLE, "--orchestrator": "slurm"}, name="s.yaml")
+    assert (code, error) == (2, "--admin: is for EKS; leave it out\n")
+
+
+def test_slurm_has_no_admin_to_ask_for(run: Run, dialogue: Dialogue) -> None:
+    assert dialogue() == []
+    assert run({**DEFAULTS, "--orchestrator": "slurm"})[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("caller", "principal"),
+    [
+        (SESSION, ROLE),
+        ("arn:aws:iam::111122223333:user/me", "arn:aws:iam::111122223333:user/me"),
+        ("arn:aws:iam::111122223333:root", None),
+        (None, None),
+    ],
+)
+def test_the_caller_is_a_role_or_a_user(
+    monkeypatch: pytest.MonkeyPatch, caller: str | None, principal: str | None
+) -> None:
+    monkeypatch.setattr(boto3, "client", lambda *_, **__: Account(caller))
+    assert calling_principal("us-west-2") == principal
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, EOFError])
@@ -319,7 +388,7 @@ def terminal() -> Iterator[tuple[int, int]]:
 
 def test_a_person_at_a_terminal_gets_a_file(tmp_path: Path, terminal: tuple[int, int]) -> None:
     person, screen = terminal
-    os.write(person, b"team\n\n\nml.m5.4xlarge\n3\n\n")
+    os.write(person, b"team\n\n\nml.m5.4xlarge\n3\n\nnone\n")
     path = tmp_path / "mine.yaml"
     done = subprocess.run(
         [sys.executable, "-m", "hyperpod_cli", "init", "--config", str(path)],

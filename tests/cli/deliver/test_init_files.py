@@ -108,6 +108,7 @@ TEXTS = {
     "--zones": st.sampled_from(["", "", "", "usw2-az4", "use1-az3", "a,b,c", "[]"]),
     "--type": st.sampled_from(instance_types()),
     "--count": st.one_of(st.integers(-1, 99).map(str), st.text(max_size=3)),
+    "--admin": st.sampled_from(["none", "arn:aws:iam::111122223333:role/Admin", "x"]),
     "--storage": st.sampled_from(["none", "1200", "9600", "1", "null"]),
 }
 

@@ -45,7 +45,7 @@ def bootstrap(
     return cdk_alone("bootstrap", *places_to_bootstrap(config), *options)
 
 
-@command(iam=["ec2:DescribeAvailabilityZones"])
+@command(iam=["ec2:DescribeAvailabilityZones", "iam:GetRole", "sts:GetCallerIdentity"])
 def init(
     *,
     config: Annotated[
@@ -57,12 +57,16 @@ def init(
     instance_type: Annotated[str | None, typer.Option("--type", help="Instance type.")] = None,
     count: Annotated[str | None, typer.Option(help="Number of instances.")] = None,
     storage: Annotated[str | None, typer.Option(help="GiB of FSx for Lustre, or none.")] = None,
+    admin: Annotated[
+        str | None,
+        typer.Option(metavar="ARN", help="Role or user that administers the EKS cluster, or none."),
+    ] = None,
     orchestrator: Annotated[str, typer.Option(help="What runs jobs: eks or slurm.")] = "eks",
 ) -> int:
     """Write a configuration from a few answers.
 
     Ask for those that are missing, and say what it deploys and costs. Credentials are used only
-    for zones that are given by name.
+    for zones that are given by name, and to say who asks.
     """
     from hyperpod_cli.deliver.init.dialogue import write_configuration
 
@@ -73,5 +77,6 @@ def init(
         "--type": instance_type,
         "--count": count,
         "--storage": storage,
+        "--admin": admin,
     }
     return write_configuration(given, config=config, orchestrator=orchestrator)

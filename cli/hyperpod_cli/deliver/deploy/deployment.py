@@ -200,8 +200,8 @@ def _next(
         return
     if not config.control_plane.admins:
         yield (
-            "The Kubernetes cluster has no admin yet: list your role under eks.admins, or "
-            "run the command in the output GrantAdminCommand. Then:"
+            "WARNING eks.admins: [] gives no one access to the Kubernetes cluster; list your role "
+            "there, or run the command in the output GrantAdminCommand. Then:"
         )
     else:
         yield "To look at the nodes:"

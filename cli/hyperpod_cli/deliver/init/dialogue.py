@@ -7,6 +7,7 @@ from pathlib import Path
 
 from hyperpod_cdk.schema.section import EKS, ORCHESTRATORS
 from hyperpod_cli.deliver.init.questions import (
+    ADMIN,
     QUESTIONS,
     AnswerError,
     Question,
@@ -40,7 +41,15 @@ def write_configuration(
 
 def _answers(given: Mapping[str, str | None], *, config: Path | None, orchestrator: str) -> Answers:
     """Return the answers that are given, and those to what is asked for the others."""
-    missing = [question.key for question in QUESTIONS if given[question.key] is None]
+    if orchestrator != EKS and given[ADMIN] is not None:
+        raise OpsError(f"{ADMIN}: is for EKS; leave it out")
+    questions = [each for each in QUESTIONS if orchestrator == EKS or each.key != ADMIN]
+    # Without a terminal, nobody is an admin unless that is asked for.
+    missing = [
+        question.key
+        for question in questions
+        if given[question.key] is None and (question.key != ADMIN or sys.stdin.isatty())
+    ]
     if missing and not sys.stdin.isatty():
         keys = " ".join(missing)
         raise OpsError(f"There is no terminal for questions; add to the command line: {keys}")
@@ -48,8 +57,10 @@ def _answers(given: Mapping[str, str | None], *, config: Path | None, orchestrat
         print("Return takes what is in brackets; Ctrl-C ends without a file.")
     answers = replace(first_answers(), orchestrator=orchestrator)
     refused: dict[str, AnswerError] = {}
-    for question in QUESTIONS:
+    for question in questions:
         text = given[question.key]
+        if text is None and question.key not in missing:
+            continue
         path = config or _path(answers.name)
         if question.after in refused:
             continue

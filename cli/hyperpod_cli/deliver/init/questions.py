@@ -17,6 +17,7 @@ from hyperpod_cli.terminal.errors import LinesError
 
 _NAME = r"{region}[a-z]|[a-z]"
 _CONNECT_SECONDS = 5
+_SESSION = re.compile(r"arn:[\w-]+:sts::\d+:assumed-role/(?P<role>[^/]+)/.+")
 
 
 class AnswerError(LinesError):
@@ -37,7 +38,11 @@ def _ids(names: Sequence[str], *, region: str) -> dict[str, str]:
     from botocore.config import Config  # noqa: PLC0415
     from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
 
-    quick = Config(connect_timeout=_CONNECT_SECONDS, retries={"total_max_attempts": 1})
+    quick = Config(
+        connect_timeout=_CONNECT_SECONDS,
+        read_timeout=_CONNECT_SECONDS,
+        retries={"total_max_attempts": 1},
+    )
     try:
         ec2 = boto3.client("ec2", region_name=region, config=quick)
         found = ec2.describe_availability_zones(ZoneNames=names)
@@ -49,8 +54,35 @@ def _ids(names: Sequence[str], *, region: str) -> dict[str, str]:
     return {zone["ZoneName"]: zone["ZoneId"] for zone in found["AvailabilityZones"]}
 
 
+def calling_principal(region: str) -> str | None:
+    """Return the ARN of the IAM role or user of the credentials; None without usable ones."""
+    import boto3  # noqa: PLC0415 - as for zones
+    from botocore.config import Config  # noqa: PLC0415
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
+
+    quick = Config(
+        connect_timeout=_CONNECT_SECONDS,
+        read_timeout=_CONNECT_SECONDS,
+        retries={"total_max_attempts": 1},
+    )
+    try:
+        sts = boto3.client("sts", region_name=region, config=quick)
+        arn: str = sts.get_caller_identity()["Arn"]
+        session = _SESSION.fullmatch(arn)
+        if session is None:
+            return arn if ":user/" in arn else None
+        # The ARN of a session leaves out the path of its role, which EKS needs.
+        iam = boto3.client("iam", region_name=region, config=quick)
+        role: str = iam.get_role(RoleName=session["role"])["Role"]["Arn"]
+    except (BotoCoreError, ClientError):
+        return None
+    return role
+
+
 _ZONES = 2
 _NONE = "none"
+ADMIN = "--admin"
+"""The option that says who may administer the EKS cluster."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -203,5 +235,12 @@ QUESTIONS: Sequence[Question] = (
         read=_with_storage,
         given=lambda _: str(default_answers().capacity_gib),
         place=("storage",),
+    ),
+    Question(
+        key=ADMIN,
+        text=_fixed(f"ARN of the IAM role or user that may administer the EKS cluster, or {_NONE}"),
+        read=lambda answers, text: replace(answers, admin=None if text.lower() == _NONE else text),
+        given=lambda answers: calling_principal(answers.region) or _NONE,
+        place=("eks", "admins"),
     ),
 )

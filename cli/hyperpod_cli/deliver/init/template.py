@@ -34,7 +34,8 @@ _VENDORS = {"GPU": "NVIDIA", "Neuron": "AWS"}
 class Answers:
     """What is asked for a configuration; a text is for a number that is none.
 
-    The first zone is that of the nodes; without a capacity, there is no file system.
+    The first zone is that of the nodes; without a capacity, there is no file system, and
+    without an admin, nobody administers the EKS cluster.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Answers:
     instance_count: int | str
     capacity_gib: int | str | None
     orchestrator: str = EKS
+    admin: str | None = None
 
 
 @cache
@@ -75,6 +77,8 @@ def configuration(answers: Answers, *, path: Path) -> str:
         file.replace(("storage",), "storage: null")
     else:
         file.set(("storage", "capacity_gib"), _written(answers.capacity_gib))
+    if answers.admin is not None:
+        file.set(("eks", "admins"), f"[{scalar(answers.admin)}]")
     file.set((*_GROUPS, index, "instance_count"), _written(answers.instance_count))
     file.set((*_GROUPS, index, "instance_type"), scalar(answers.instance_type))
     if answers.instance_type in instance_types():

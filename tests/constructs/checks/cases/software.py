@@ -1,7 +1,6 @@
 """Rules on the components of Kubernetes, what they run on and who may use it."""
 
 from hyperpod_cdk.checks.eks.deep_health_check_component import deep_health_check_component
-from hyperpod_cdk.checks.eks.no_admins import no_admins
 from hyperpod_cdk.checks.secret_values import secret_values
 from hyperpod_cdk.checks.unlisted_types import unlisted_types
 from tests.support.rule_cases import (
@@ -61,12 +60,6 @@ CASES[deep_health_check_component] = {
         ),
         (ERROR, "cluster.restricted_instance_groups[0].deep_health_checks"),
     ),
-}
-
-CASES[no_admins] = {
-    "a role": config(eks={"admins": ["arn:aws:iam::111122223333:role/Admin"]}),
-    "none": (config(), (WARNING, "eks.admins")),
-    "nobody, written out": (config(eks={"admins": []}), (WARNING, "eks.admins")),
 }
 
 _NO_SECRETS = {
