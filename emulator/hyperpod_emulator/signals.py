@@ -1,7 +1,7 @@
-"""The signals that end a rehearsal, and those that its children start with.
+"""The signals that end a program, and those that its children start with.
 
 A shell without job control starts background commands with SIGINT ignored, and a caller may have
-blocked signals; both are inherited. Neither matters here: the rehearsal sets its handlers when it
+blocked signals; both are inherited. Neither matters here: a program sets its handlers when it
 starts, and its children start with the default ones.
 """
 

@@ -1,6 +1,7 @@
-"""The emulator stands alone: nothing in it imports what is simulated with it."""
+"""The emulator stands alone: nothing in it imports or names what is simulated with it."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,11 @@ import hyperpod_emulator
 
 ROOT = Path(__file__).parents[1]
 SOURCES = sorted([*ROOT.glob("hyperpod_emulator/**/*.py"), *ROOT.glob("tests/**/*.py")])
+FILES = [
+    path
+    for path in sorted(ROOT.glob("hyperpod_emulator/**/*.*"))
+    if path.suffix in {".py", ".sh", ".c", ".json", ".in"}
+]
 PRODUCT = {
     "app",
     "hyperpod_cdk",
@@ -36,6 +42,20 @@ def imported(source: Path) -> Iterator[str]:
 @pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_nothing_imports_the_product(source: Path) -> None:
     assert PRODUCT.isdisjoint(imported(source))
+
+
+NAMES = re.compile(
+    r"""
+    rehears | hyperpod[-_]cdk | hyperpod_(?:cli|shared|stacks) | \bADR\b
+    | (?<![\w./])docs/ | \bmake\ [a-z]+[`;] | \bown/on_create | \bdeployment\.env
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_nothing_names_the_product(file: Path) -> None:
+    assert NAMES.findall(file.read_text("utf-8")) == []
 
 
 def test_the_files_are_those_of_this_package() -> None:

@@ -55,6 +55,10 @@ REGIONAL_TYPES = {
 ALLOWED_CALLS, MESSAGES = "allowed-calls.jsonl", "messages.jsonl"
 _HEALTH = f"{LABEL_PREFIX}/node-health-status"
 _OPERATOR = "gpu-operator"
+SCRIPTS_AT_ONCE = {"HYPERPOD_VOLUME_WAIT_SECONDS": "0", "HYPERPOD_LOG_FLUSH_SECONDS": "0"}
+"""With these variables, the lifecycle scripts wait for nothing."""
+OWN_SCRIPT = "own/on_create.sh"
+"""The user's own script, which is for a real node."""
 
 
 def eks_cluster_of(config: Config) -> str | None:
@@ -227,7 +231,10 @@ def rehearsal_environment(
         # The local AWS is told where the HyperPod API listens, whose first caller it is.
         return clients_of_aws(service)
 
-    logs, bus = LifecycleLogs(clients, instance_facts), LocalEventBus(clients)
+    logs = LifecycleLogs(
+        clients, instance_facts, not_run=(OWN_SCRIPT,), environment=SCRIPTS_AT_ONCE
+    )
+    bus = LocalEventBus(clients)
     service = HyperPodService(
         clock=time.time,
         observer=KubernetesNodes(kubernetes),

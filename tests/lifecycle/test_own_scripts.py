@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from hyperpod_emulator.node.node import NodeInstance
+from hyperpod_rehearsal.environment import SCRIPTS_AT_ONCE
 from tests.support.changed_node import SCRIPTS
 from tests.support.configs import CONFIG_FOLDER
 
@@ -28,7 +29,7 @@ def node_with(scripts: Path) -> NodeInstance:
     """Return a node that gets these scripts as they are now."""
     directory = scripts.with_name("node")
     directory.mkdir()
-    made = NodeInstance(directory, scripts=scripts)
+    made = NodeInstance(directory, scripts=scripts, environment=SCRIPTS_AT_ONCE)
     made.mount("/opt/sagemaker")
     return made
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from hyperpod_emulator.node.node import CONFIG_V3, STUB, NodeInstance
+from hyperpod_rehearsal.environment import SCRIPTS_AT_ONCE
 from tests.support.configs import REPOSITORY
 
 SCRIPTS = REPOSITORY / "lifecycle" / "eks"
@@ -18,7 +19,7 @@ class ChangedNode(NodeInstance):
     def __init__(
         self, directory: Path, *, scripts: Path = SCRIPTS, release: str = "amzn-2023"
     ) -> None:
-        super().__init__(directory, scripts=scripts, release=release)
+        super().__init__(directory, scripts=scripts, release=release, environment=SCRIPTS_AT_ONCE)
 
     def add_setup_of_the_ami(self) -> str:
         """Put AWS's own set-up of Lustre over EFA where the EKS AMI has it; return its path."""

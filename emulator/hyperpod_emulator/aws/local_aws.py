@@ -1,4 +1,4 @@
-"""Start and stop the local AWS: MiniStack with this project's additions, in its own process."""
+"""Start and stop the local AWS: MiniStack with this package's additions, in its own process."""
 
 import contextlib
 import os

@@ -17,7 +17,7 @@ _VARIABLE = "EMULATOR_SETTINGS"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the rest of the rehearsal has.
+    """What the local AWS is started with.
 
     Attributes:
         hyperpod_api: Base URL of the HyperPod API that SageMaker calls go to, or "".
@@ -95,7 +95,7 @@ that begin with `aws.`, as AWS does."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What a rehearsal tells the local AWS while it runs, in a file of its directory."""
+    """What a parent tells the local AWS while it runs, in a file of its directory."""
 
     @classmethod
     def read(cls, directory: Path) -> Self:
@@ -117,7 +117,7 @@ class Readiness(Told):
 
     Attributes:
         descriptions: How often an EKS cluster or a file system is described as CREATING after its
-            call has succeeded. No time: a rehearsal is as fast as the machine.
+            call has succeeded. No time: it is as fast as the machine.
         file_system_failure: Why a file system is FAILED afterwards; "" if it becomes AVAILABLE.
         clusters_again: Unless 0, a number that was not given before has the EKS clusters that are
             there already do the same once more.
@@ -137,7 +137,7 @@ class FailingStep(Told):
 
     @classmethod
     def take(cls, directory: Path, *, stack: str, logical_id: str) -> bool:
-        """Return whether a step is the one that the rehearsal has written, which it is once."""
+        """Return whether a step is the one that the parent has written, which it is once."""
         is_meant = cls.read(directory) == cls(stack=stack, logical_id=logical_id)
         if is_meant:
             cls().write(directory)

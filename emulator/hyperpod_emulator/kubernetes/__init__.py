@@ -1,8 +1,8 @@
-"""A Kubernetes API server in this process, for rehearsals and tests.
+"""A Kubernetes API server in this process, for tests of what talks to one.
 
-It is frozen: it gets no new behavior by hand. What helm, kubectl or the provisioner will need
+It is frozen: it gets no new behavior by hand. What helm, kubectl or another client will need
 beyond it comes from a real API server, with `InProcessControlPlane`'s methods. What a training job
-needs has a source at each rule, and runs where a rehearsal asks for it (`training_operator.py`).
+needs has a source at each rule, and runs where it is asked for (`training_operator.py`).
 """
 
 from hyperpod_emulator.kubernetes.faults import WRITES, Fault, unreachable

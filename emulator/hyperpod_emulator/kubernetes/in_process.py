@@ -1,4 +1,4 @@
-"""The control plane of a rehearsal: an API server in this process, with EKS's callers."""
+"""The control plane of an EKS cluster: an API server in this process, with EKS's callers."""
 
 import copy
 import secrets
@@ -104,10 +104,10 @@ def node_status(
         "nodeInfo": {
             "architecture": "amd64",
             "bootID": before["nodeInfo"]["bootID"] if before and awake else str(uuid4()),
-            "containerRuntimeVersion": "containerd://rehearsal",
+            "containerRuntimeVersion": "containerd://emulation",
             "kernelVersion": "",
             "kubeProxyVersion": "",
-            "kubeletVersion": f"v{kubernetes_version}.0-rehearsal",
+            "kubeletVersion": f"v{kubernetes_version}.0-emulation",
             "machineID": "",
             "operatingSystem": "linux",
             "osImage": "",
@@ -134,9 +134,9 @@ def _ready(status: str, *, reason: str, message: str) -> Object:
     return {**found, "lastHeartbeatTime": found["lastTransitionTime"]}
 
 
-_OWN_WRITES = WriteOptions(manager="rehearsal", field_validation="Strict")
+_OWN_WRITES = WriteOptions(manager="emulator", field_validation="Strict")
 # The labels of its nodes are HyperPod's again, after any change.
-_OF_HYPERPOD = WriteOptions(manager="rehearsal", field_validation="Strict", force=True)
+_OF_HYPERPOD = WriteOptions(manager="emulator", field_validation="Strict", force=True)
 
 
 class KubernetesApi(BackgroundServer):
@@ -302,7 +302,7 @@ class KubernetesApi(BackgroundServer):
 class InProcessControlPlane(KubernetesApi):
     """Stands in for the control plane of one EKS cluster; tokens are drawn anew each time.
 
-    The admin's token is for the rehearsal's kubectl and helm; with the other one EKS installs
+    The admin's token is for kubectl and helm of who starts it; with the other one EKS installs
     add-ons, which no injected fault hits.
     """
 
@@ -324,7 +324,7 @@ class InProcessControlPlane(KubernetesApi):
 
     async def _authenticate(self, token: str) -> Principal | None:
         if secrets.compare_digest(token.encode(), self.admin_token.encode()):
-            return Principal(username="rehearsal", allowed=True)
+            return Principal(username="emulator", allowed=True)
         if secrets.compare_digest(token.encode(), self.addons_token.encode()):
             return Principal(username="eks:addon-manager", allowed=True, of_aws=True)
         return None if self._eks is None else await self._eks(token)

@@ -12,7 +12,7 @@ from threading import Thread
 from hyperpod_emulator.kubernetes.objects.errors import Object
 from hyperpod_emulator.kubernetes.objects.metadata import field_at
 
-_MARK = "REHEARSAL_CONTAINER"
+_MARK = "EMULATOR_CONTAINER"
 _REFERENCE = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
 _LAST_OUTPUT_SECONDS = 5.0
 _LISTENING = "0A"  # https://docs.kernel.org/networking/proc_net_tcp.html

@@ -35,7 +35,7 @@ from hyperpod_emulator.node.containers import (
     is_listening,
 )
 
-FINALIZER = "rehearsal.invalid/kubelet"
+FINALIZER = "emulator.invalid/kubelet"
 """Keeps a deleted pod until its processes have ended, as a kubelet does."""
 _GRACE_SECONDS = 30
 # https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy

@@ -24,9 +24,9 @@ from hyperpod_emulator.node.node import NodeInstance, Run
 
 _DOWNLOADS = "[SageMaker] Downloading lifecycle scripts"
 _SUCCEEDED = "[SageMaker] The lifecycle scripts succeeded."
-_ENTRIES, _OWN = {"on_create.sh", "on_init_complete.sh"}, "own/on_create.sh"
-# Scripts that keep to a folder say so in this file by that variable: no other ones are run.
-_SETTINGS, _KEEPS_TO = ("settings.sh", "lib/script.sh"), b"HYPERPOD_LIFECYCLE_ROOT"
+_ENTRIES = {"on_create.sh", "on_init_complete.sh"}
+# Scripts that keep to a folder name this variable in one of their files: no other ones are run.
+_KEEPS_TO = b"HYPERPOD_LIFECYCLE_ROOT"
 _NOT_RUN = "#!/bin/sh\necho 'a simulated node does not run this script'\n"
 _TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ ")
 _UNMOUNTED = "/dev/nvme1n1\tAmazon Elastic Block Store\t"
@@ -39,10 +39,18 @@ class LifecycleLogs(Scripts):
     """Runs the scripts of each node that is launched, one after the other, and sends what they say.
 
     Nodes of one type say the same without Slurm, so the scripts run once for them.
+
+    Attributes:
+        clients: Clients of the AWS that has the scripts and gets the logs.
+        hardware: What instance types have.
+        not_run: Paths of scripts, below the folder, that others call and that are not run.
+        environment: Further variables of the scripts.
     """
 
     clients: AwsClients
     hardware: HardwareOf = unknown_hardware
+    not_run: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
     _worker: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(1, thread_name_prefix="lifecycle-logs")
     )
@@ -104,6 +112,8 @@ class LifecycleLogs(Scripts):
                 mounts=node.mounts,
                 address=node.private_ip if node.files else "",
                 files=tuple(node.files.items()),
+                not_run=self.not_run,
+                environment=tuple(self.environment.items()),
                 fails=fails,
             )
             succeeded = not fails and run.code == 0
@@ -131,7 +141,7 @@ class LifecycleLogs(Scripts):
                 for each in found
             )
         scripts = self._downloaded[version]
-        kept = any(_KEEPS_TO in dict(scripts).get(path, b"") for path in _SETTINGS)
+        kept = any(_KEEPS_TO in content for _, content in scripts)
         return scripts if kept and _entry(lifecycle) in _ENTRIES else None
 
 
@@ -149,6 +159,8 @@ def _run(
     mounts: tuple[str, ...],
     address: str,
     files: tuple[tuple[str, str], ...],
+    not_run: tuple[str, ...],
+    environment: tuple[tuple[str, str], ...],
     fails: bool,
 ) -> Run:
     """Run the scripts on a node of its own, and return what they say."""
@@ -158,9 +170,10 @@ def _run(
             target = downloaded / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(content)
-        if (downloaded / _OWN).exists():
-            (downloaded / _OWN).write_text(_NOT_RUN)
-        node = NodeInstance(Path(folder), scripts=downloaded)
+        for path in not_run:
+            if (downloaded / path).exists():
+                (downloaded / path).write_text(_NOT_RUN)
+        node = NodeInstance(Path(folder), scripts=downloaded, environment=dict(environment))
         node.set_instance_type(instance_type.removeprefix("ml."))
         facts = hardware(instance_type)
         if facts is not None:

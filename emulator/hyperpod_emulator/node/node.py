@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Network
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from hyperpod_emulator.aws.ec2.network import ANYWHERE, HTTPS, covers, leads_out, route_table_of
@@ -62,7 +63,24 @@ class Run:
 class NodeInstance:
     """A node before its first boot script, all in a directory; change it, then `run`."""
 
-    def __init__(self, directory: Path, *, scripts: Path, release: str = "amzn-2023") -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        scripts: Path,
+        release: str = "amzn-2023",
+        environment: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
+        """Make a node.
+
+        Args:
+            directory: Where all of it is.
+            scripts: Its lifecycle scripts, which keep to the folder that the variable
+                HYPERPOD_LIFECYCLE_ROOT names, in place of the root of the file system.
+            release: Its operating system.
+            environment: Further variables of its scripts.
+        """
+        self._environment = environment
         self.root = directory / "root"
         self._state = directory / "state"
         self._bin = directory / "bin"
@@ -144,8 +162,7 @@ class NodeInstance:
             "PATH": f"{self._bin}:{os.defpath}",
             "STUB_STATE": str(self._state),
             "HYPERPOD_LIFECYCLE_ROOT": str(self.root),
-            "HYPERPOD_VOLUME_WAIT_SECONDS": "0",
-            "HYPERPOD_LOG_FLUSH_SECONDS": "0",
+            **self._environment,
             **settings,
         }
         return subprocess.run(  # noqa: S603 - our own scripts

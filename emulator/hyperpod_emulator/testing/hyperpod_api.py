@@ -1,4 +1,4 @@
-"""Requests and a clock for the tests of the rehearsal's HyperPod API."""
+"""Requests and a clock for tests of the HyperPod API."""
 
 from __future__ import annotations
 

@@ -20,6 +20,8 @@ def lifecycle_lines(
     *,
     instance_type: str = "ml.m5.xlarge",
     hardware: HardwareOf = unknown_hardware,
+    not_run: tuple[str, ...] = (),
+    environment: Mapping[str, str] | None = None,
     fails: bool = False,
     **members: Any,
 ) -> list[str]:
@@ -41,7 +43,7 @@ def lifecycle_lines(
         mounts=("/opt/sagemaker",),
     )
     node = replace(node, **members)
-    with LifecycleLogs(clients, hardware) as logs:
+    with LifecycleLogs(clients, hardware, not_run=not_run, environment=environment or {}) as logs:
         logs.script_runs(node, fails=fails)
         logs.wait()
     events = clients("logs").get_log_events(

@@ -1,11 +1,14 @@
 """What the packaged lifecycle scripts say of a node, in CloudWatch."""
 
+from functools import partial
+
 import pytest
 
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cli.operate.logs import progress_of
 from hyperpod_emulator.aws.local_aws import LocalAws
-from hyperpod_emulator.testing.lifecycle import lifecycle_lines
+from hyperpod_emulator.testing import lifecycle
+from hyperpod_rehearsal.environment import OWN_SCRIPT, SCRIPTS_AT_ONCE
 from tests.support.changed_node import SCRIPTS
 
 PACKAGED = {
@@ -13,6 +16,9 @@ PACKAGED = {
     for path in SCRIPTS.rglob("*")
     if path.is_file()
 }
+lifecycle_lines = partial(
+    lifecycle.lifecycle_lines, not_run=(OWN_SCRIPT,), environment=SCRIPTS_AT_ONCE
+)
 OWN = b"#!/bin/sh\nexit 9\n"
 
 

@@ -16,6 +16,7 @@ from hyperpod_cdk.helm.chart_rules import placeholder_chart
 from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from hyperpod_emulator.node.node import NodeInstance
+from hyperpod_rehearsal.environment import SCRIPTS_AT_ONCE
 from hyperpod_rehearsal.scenarios import SCENARIOS
 from hyperpod_rehearsal.stage import Stage
 from hyperpod_rehearsal.stand_in_chart import ChartChoice
@@ -104,7 +105,9 @@ def test_nodes_get_the_settings_of_the_configuration(stage: Stage, tmp_path: Pat
         s3.download_file(Bucket=bucket, Key=item["Key"], Filename=str(path))
 
     (tmp_path / "node").mkdir()
-    node = NodeInstance(tmp_path / "node", scripts=tmp_path / "scripts")
+    node = NodeInstance(
+        tmp_path / "node", scripts=tmp_path / "scripts", environment=SCRIPTS_AT_ONCE
+    )
     node.state("failing", "lctl network up")
     run = node.run()
 

@@ -34,11 +34,11 @@ from hyperpod_emulator.aws.ministack import (
 from hyperpod_emulator.aws.refused import Refused
 from hyperpod_emulator.aws.settings import FailingStep, own_settings
 
-_REHEARSED = "Internal failure, which is rehearsed"
+_ON_REQUEST = "Internal failure, which is simulated"
 
 
 def install() -> None:
-    """Fail as CloudFormation does, and where the rehearsal says so."""
+    """Fail as CloudFormation does, and where a `FailingStep` says so."""
     wrap(stacks, "_resolve_stack_outputs", _resolve_stack_outputs)
     wrap(custom_resource, "deliver_response", _remember_id)
     wrap(custom_resource, "invoke_custom_resource", _invoke_custom_resource)
@@ -214,12 +214,12 @@ def _change(
 ) -> Created:
     is_custom = _is_custom({"ResourceType": arguments[0]})
     if not is_custom and _fails(arguments[stack], arguments[logical_id]):
-        raise Refused(_REHEARSED)
+        raise Refused(_ON_REQUEST)
     return changed(*arguments)
 
 
 def _fail_response(deliver: Callable[..., bool], token: str, response: Mapping[str, Any]) -> bool:
     stack_id, logical_id = _key(response)
     if _fails(stack_id.split("/")[1], logical_id):
-        response = {**response, "Status": "FAILED", "Reason": _REHEARSED}
+        response = {**response, "Status": "FAILED", "Reason": _ON_REQUEST}
     return deliver(token, response)

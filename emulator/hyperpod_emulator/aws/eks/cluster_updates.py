@@ -1,7 +1,7 @@
 """Updates of a cluster: its subnets and security groups, and its version.
 
 EKS raises the version by one minor version at a time. It lowers it by one within seven days of such
-an update, which a rehearsal does not outlast, if the add-ons fit, or by force:
+an update, which the emulator does not outlast, if the add-ons fit, or by force:
 https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
 https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html
 https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html

@@ -16,7 +16,7 @@ from hyperpod_emulator.aws.refused import Refused
 from hyperpod_emulator.aws.sagemaker import api
 
 _PAUSE_SECONDS = 0.1
-# The schema's 12 hours, as much shorter as the provisioner's hour is here.
+# The schema's 12 hours, 50 times as short.
 _LONGEST_SECONDS = 860.0
 _GROUPS = ("InstanceGroups", "RestrictedInstanceGroups")
 # A parameter's number is a text; CloudFormation converts it as the schema says.

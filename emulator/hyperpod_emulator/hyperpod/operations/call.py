@@ -201,7 +201,7 @@ def _rewritten(group: InstanceGroup) -> dict[str, Any]:
 
 
 def describe_kubernetes_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return labels and taints as current and desired; the rehearsal applies them at once."""
+    """Return labels and taints as current and desired; the emulator applies them at once."""
     return {
         f"{state}{name}": value
         for name, value in config.items()

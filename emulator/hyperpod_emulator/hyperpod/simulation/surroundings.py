@@ -71,7 +71,7 @@ class Agenda:
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """Durations in seconds. Defaults are far below AWS's, so that a rehearsal is quick.
+    """Durations in seconds. Defaults are far below AWS's, so that tests are quick.
 
     Attributes:
         create: Time from CreateCluster until the cluster-level resources are ready.

@@ -110,7 +110,7 @@ class Application:
         self._version = {
             "major": major,
             "minor": minor,
-            "gitVersion": f"v{kubernetes_version}.0-rehearsal",
+            "gitVersion": f"v{kubernetes_version}.0-emulation",
             # Clients check that each is a text.
             "buildDate": "1970-01-01T00:00:00Z",
             "compiler": "",

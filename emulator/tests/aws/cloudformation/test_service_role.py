@@ -122,7 +122,7 @@ def statements() -> list[Statement]:
 @pytest.fixture
 def stack() -> str:
     """The name of a stack that none has yet."""
-    return f"ml{uuid.uuid4().hex[:6]}-platform"
+    return f"ml{uuid.uuid4().hex[:6]}-network"
 
 
 def without(statements: Sequence[Statement], action: str) -> list[Statement]:

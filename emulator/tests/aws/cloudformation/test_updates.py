@@ -96,7 +96,7 @@ def test_a_step_fails_once_if_it_is_to(aws: LocalAws) -> None:
     stack = deploy(aws, VPC, outputs)
     aws.tell(FailingStep(stack=stack.name, logical_id="Endpoint"))
 
-    with pytest.raises(StackFailedError, match="Internal failure, which is rehearsed"):
+    with pytest.raises(StackFailedError, match="Internal failure, which is simulated"):
         deploy(aws, endpoint("s3"), outputs, stack=stack.name)
 
     # The rollback worked, and so does the next update.

@@ -108,12 +108,12 @@ def test_a_cluster_shows_tags_that_were_set_later(aws: LocalAws) -> None:
     wanted = eks_network(Name="tagged", Tags=[{"Key": "team", "Value": "a"}])
     stack = deploy(aws, wanted, {"Arn": {"Fn::GetAtt": ["Cluster", "Arn"]}})
     eks = client(aws, "eks")
-    eks.tag_resource(resourceArn=stack.outputs["Arn"], tags={"hyperpod-cdk:x": "1"})
+    eks.tag_resource(resourceArn=stack.outputs["Arn"], tags={"owner:x": "1"})
     tags = eks.describe_cluster(name="tagged")["cluster"]["tags"]
-    assert (tags["team"], tags["hyperpod-cdk:x"]) == ("a", "1")
+    assert (tags["team"], tags["owner:x"]) == ("a", "1")
 
-    eks.untag_resource(resourceArn=stack.outputs["Arn"], tagKeys=["hyperpod-cdk:x"])
-    assert "hyperpod-cdk:x" not in eks.describe_cluster(name="tagged")["cluster"]["tags"]
+    eks.untag_resource(resourceArn=stack.outputs["Arn"], tagKeys=["owner:x"])
+    assert "owner:x" not in eks.describe_cluster(name="tagged")["cluster"]["tags"]
     delete(aws, stack)
 
 
