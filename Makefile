@@ -103,7 +103,7 @@ lock: setup-development ## Pin all that each requirements.in needs in its requir
 	@$(LOCK) docs/requirements.in -o docs/requirements.txt
 	@$(LOCK) emulator/hyperpod_emulator/requirements.in -o emulator/hyperpod_emulator/requirements.txt
 
-docs: .venv/docs/.installed ## Build the docs site into build/site
+docs: .venv/docs/.installed docs/node_modules/.installed ## Build the docs site into build/site
 	@NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --quiet --strict
 	@echo 'Docs: build/site/index.html'
 
@@ -173,6 +173,11 @@ tests/browser/node_modules/.installed: tests/browser/package.json tests/browser/
 	@echo "Setting up: the browser of the tests into tests/browser/node_modules ..."
 	@$(PROGRESS) npm ci --prefix tests/browser --no-audit --no-fund
 	@$(PROGRESS) node tests/browser/unpack.mjs
+	@touch $@
+
+docs/node_modules/.installed: docs/package.json docs/package-lock.json | .venv/.installed
+	@echo "Setting up: the search of the docs site into docs/node_modules ..."
+	@$(PROGRESS) npm ci --prefix docs --no-audit --no-fund
 	@touch $@
 
 layout:
