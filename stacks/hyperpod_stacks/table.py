@@ -76,11 +76,19 @@ class StackRow:
 
     def about(self, config: Config) -> str:
         """Return the description of its template."""
+        of_eks, of_both, of_slurm = self.descriptions
         if not config.cluster.exists:
-            return f"EKS: {self.holds_without_cluster or self.holds}"
-        if config.control_plane is not None:
-            return f"HyperPod on EKS: {self.holds}"
-        return f"HyperPod with Slurm: {self.holds_with_slurm or self.holds}"
+            return of_eks
+        return of_slurm if config.control_plane is None else of_both
+
+    @property
+    def descriptions(self) -> tuple[str, str, str]:
+        """Descriptions of its template: without HyperPod, with EKS and HyperPod, with Slurm."""
+        return (
+            f"EKS: {self.holds_without_cluster or self.holds}",
+            f"HyperPod on EKS: {self.holds}",
+            f"HyperPod with Slurm: {self.holds_with_slurm or self.holds}",
+        )
 
 
 def stack_name(config: Config, kind: StackKind) -> str:

@@ -14,10 +14,11 @@ from hyperpod_cdk.effects.effect import Effect, StackState, Template
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
+from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError
 from hyperpod_cli.operate.clusters import DescribedCluster
 from hyperpod_cli.operate.nodes.ending import ending_lines, node_group_lines
 from hyperpod_cli.plan.bill import MonthChange, month_change
+from hyperpod_cli.plan.deployed import deployed_stacks
 from hyperpod_cli.plan.differences import IncomparableError, differences
 from hyperpod_cli.plan.held_back import held_back
 from hyperpod_cli.plan.refusals import (
@@ -29,6 +30,7 @@ from hyperpod_cli.plan.stack_effects import RESOURCES, stack_effects
 from hyperpod_cli.stack_progress.fixed_values import refuse_changes
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError
+from hyperpod_stacks.table import stack_names
 
 _HEADS = (RESOURCES, "stack.new")
 
@@ -42,6 +44,7 @@ class Plan:
         former: What is deployed, by the name of the stack.
         held: Why stacks stay as they are until there are nodes, by the name of the stack.
         unchanged: The stacks to which nothing happens.
+        staying: The deployed stacks that the configuration has no more; nothing happens to them.
         effects: What it does, stack by stack.
         month: What a month costs before and after; None if it costs the same.
         unknown: Why it is not known what it does; empty if it is.
@@ -51,6 +54,7 @@ class Plan:
     former: Mapping[str, Deployed | None] = field(default_factory=dict)
     held: Mapping[str, str] = field(default_factory=dict)
     unchanged: Sequence[str] = ()
+    staying: Sequence[str] = ()
     effects: Sequence[Effect] = ()
     month: MonthChange | None = None
     unknown: str = ""
@@ -73,6 +77,8 @@ class Plan:
         for stack in self.stacks:
             yield from (f"  {line}" for line in self._stack_lines(stack.name))
         yield from (f"  {line}" for line in self.held.values())
+        for name in self.staying:
+            yield f"  {name}: stays as it is, though the configuration has it no more"
         if self.month is not None:
             yield str(self.month)
 
@@ -96,6 +102,7 @@ class Plan:
             "changes": self.changes,
             "needs_consent": self.needs_consent,
             "unchanged": [*self.unchanged],
+            "staying": [*self.staying],
             "held": dict(self.held),
             "month": None if self.month is None else self.month.as_json(),
             "effects": [
@@ -123,7 +130,8 @@ def make_plan(
     former: dict[str, Deployed | None] = {}
     try:
         cloudformation = client("cloudformation")
-        former = {stack.name: deployed(cloudformation, stack.name) for stack in stacks}
+        there = deployed_stacks(cloudformation, config, wanted=stacks)
+        former = {stack.name: there[stack.name] for stack in stacks}
         if lines := [*refused_stacks(former, region=region, again=again)]:
             raise LinesError("\n".join(lines))
         refuse_changes(changed_fixed_values(stacks, former=former), config=path)
@@ -152,6 +160,7 @@ def make_plan(
         former=former,
         held=held,
         unchanged=[each.name for each in compared if not each.differs],
+        staying=[name for name in there if name not in stack_names(config).values()],
         effects=[*_with_nodes(effects, config=config, session=session, cluster=cluster)],
         month=month_change(
             [before[stack.name] for stack in stacks],

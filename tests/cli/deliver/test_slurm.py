@@ -12,12 +12,12 @@ from hyperpod_cdk.cost.cost import cost
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.deliver import deletion_check
 from hyperpod_cli.deliver.charts import command as charts
-from hyperpod_cli.deliver.destroy.plan import ending
 from hyperpod_cli.deliver.templates.package import template_findings
 from hyperpod_cli.deliver.templates.parameters import parameters
 from hyperpod_cli.inspect.permissions.policies import documents, policies_of
 from hyperpod_cli.inspect.preflight.node_rights import needed_statements
 from hyperpod_cli.inspect.preflight.validator import Target
+from hyperpod_cli.plan.removal import ending
 from tests.conftest import Assemble
 from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER

@@ -19,6 +19,7 @@ from hyperpod_cli.inspect.permissions.needs import Need, needs
 from hyperpod_cli.inspect.permissions.read_permissions import read_permissions
 from hyperpod_cli.terminal.options import command_line
 from hyperpod_shared.owner import CONSENT_TAG
+from hyperpod_stacks.table import STACKS
 
 Document = Mapping[str, Any]
 Statement = dict[str, Any]
@@ -121,7 +122,8 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     if roles:
         yield _allow("UseBootstrapRoles", ["sts:AssumeRole"], roles)
     storage = f"{names.deployment}-storage"
-    compared = sorted({*(stack.name for stack in stacks_in(assembly)), storage})
+    # A deployment is compared with all that there may be of it, whatever the file has now.
+    compared = sorted(f"{names.deployment}-{kind}" for kind in STACKS)
     stack_arn = partial(environment.arn, "cloudformation")
     own = [stack_arn(f"stack/{name}/*") for name in compared]
     cluster = next(iter(clusters), None)

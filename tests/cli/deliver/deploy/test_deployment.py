@@ -1,6 +1,6 @@
 """What a deployment refuses, and the report that it leaves."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, cast
@@ -38,6 +38,11 @@ FAILED = [event(NAME, "CREATE_IN_PROGRESS"), event(NAME, "ROLLBACK_COMPLETE", 9)
 
 def ended(code: int, events: list[StackEvent], *told: str) -> StackRunResult:
     return StackRunResult(code=code, events={NAME: events}, messages=told)
+
+
+def as_deployed(found: Deployed) -> Callable[..., Mapping[str, Deployed]]:
+    """Return what reads the stacks of a deployment, each of which is alike."""
+    return lambda *_, wanted: {stack.name: found for stack in wanted}
 
 
 @pytest.fixture(autouse=True)
@@ -144,7 +149,7 @@ def test_it_refuses_at_the_line_of_the_key(monkeypatch: pytest.MonkeyPatch, tmp_
         "stacks_in": [stack],
     }.items():
         monkeypatch.setattr(deployment, name, lambda *_, value=value, **__: value)
-    monkeypatch.setattr(plan, "deployed", lambda *_: found)
+    monkeypatch.setattr(plan, "deployed_stacks", as_deployed(found))
     code, _, said = ran("deploy", "--templates", tmp_path, "--config", config)
     assert code == 2
     assert said.startswith(f"{config}:3: network.cidr: '10.2.0.0/16' cannot")
@@ -177,7 +182,7 @@ def test_it_refuses_another_type_at_the_line_of_the_group(
     )
     found = Deployed(status="UPDATE_ROLLBACK_COMPLETE", template=former)
     monkeypatch.setattr(deployment, "stacks_in", lambda _: [Stack(name=NAME, template=wanted)])
-    monkeypatch.setattr(plan, "deployed", lambda *_: found)
+    monkeypatch.setattr(plan, "deployed_stacks", as_deployed(found))
     monkeypatch.setattr(refusals, "_found", lambda *_, **__: None)
 
     code, _, said = ran("deploy", "--templates", tmp_path, "--config", config)
@@ -233,7 +238,7 @@ def test_the_size_of_a_group_in_a_capacity_block_is_what_eks_says(
     refusal = client_error(answer, "DescribeNodegroup", "") if isinstance(answer, str) else None
     aws = Played(describe_nodegroup=refusal or there)
     found = Deployed(status="CREATE_COMPLETE", template=former)
-    monkeypatch.setattr(plan, "deployed", lambda *_: found)
+    monkeypatch.setattr(plan, "deployed_stacks", as_deployed(found))
     # All but the refusals.
     monkeypatch.setattr(plan, "held_back", lambda *_, **__: {name: "stays"})
     monkeypatch.setattr(plan, "differences", lambda *_, **__: [])

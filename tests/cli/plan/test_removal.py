@@ -1,7 +1,7 @@
 """What the deletion of stacks is said to delete, and to leave."""
 
 from hyperpod_cli.aws.stacks import DeployedResource
-from hyperpod_cli.deliver.destroy.plan import announced, deletion_of, outcome
+from hyperpod_cli.plan.removal import outcome, removal_effects, removal_lines
 
 EVERYTHING = "hyperpod-cdk destroy --all config/mine.yaml"
 TEMPLATE = {
@@ -26,8 +26,8 @@ RESOURCES = [
 
 
 def test_it_says_what_goes_what_stays_and_why() -> None:
-    deletion = deletion_of("ml-storage", template=TEMPLATE, resources=RESOURCES)
-    assert [*announced([deletion], others=["ml-platform"], everything=EVERYTHING)] == [
+    effects = [*removal_effects("ml-storage", template=TEMPLATE, resources=RESOURCES)]
+    assert [*removal_lines(effects, removed=(), others=["ml-platform"], everything=EVERYTHING)] == [
         "This deletes for good these resources:",
         "  ml-storage (4):",
         "    HyperPodCluster ml, 2 of EC2, 1 of IAM",
@@ -40,7 +40,7 @@ def test_it_says_what_goes_what_stays_and_why() -> None:
         "    EC2 Volume vol-1",
         f"  ml-platform; to delete every stack: {EVERYTHING}",
     ]
-    assert outcome(["ml-storage"], deletions=[deletion], others=["ml-platform"]) == (
+    assert outcome(["ml-storage"], effects=effects, others=["ml-platform"]) == (
         "Deleted: ml-storage. Kept: ml-platform, FSx FileSystem fs-1, Logs LogGroup /aws/a."
     )
 
@@ -51,20 +51,20 @@ def test_no_name_is_broken_over_lines() -> None:
         DeployedResource(logical_id=name, physical_id=name, type="Custom::HelmRelease")
         for name in names
     ]
-    deletion = deletion_of("ml-addons", template={}, resources=resources)
-    lines = [*announced([deletion], others=[], everything=EVERYTHING)]
+    effects = [*removal_effects("ml-addons", template={}, resources=resources)]
+    lines = [*removal_lines(effects, removed=(), others=[], everything=EVERYTHING)]
     for name in names:
         assert any(f"HelmRelease {name}" in line for line in lines)
 
 
 def test_where_nothing_stays_nothing_is_said_of_it() -> None:
-    deletion = deletion_of("ml-storage", template={}, resources=RESOURCES[3:4])
-    assert [*announced([deletion], others=[], everything=EVERYTHING)] == [
+    effects = [*removal_effects("ml-storage", template={}, resources=RESOURCES[3:4])]
+    assert [*removal_lines(effects, removed=(), others=[], everything=EVERYTHING)] == [
         "This deletes for good these resources:",
         "  ml-storage (1):",
         "    1 of IAM",
     ]
-    assert outcome(["ml-storage"], deletions=[deletion], others=[]) == "Deleted: ml-storage."
+    assert outcome(["ml-storage"], effects=effects, others=[]) == "Deleted: ml-storage."
 
 
 def test_what_holds_files_and_workloads_is_named_first() -> None:
@@ -75,9 +75,10 @@ def test_what_holds_files_and_workloads_is_named_first() -> None:
         DeployedResource(logical_id="Scripts", physical_id="ml-b", type="AWS::S3::Bucket"),
         *RESOURCES[:1],
     ]
-    deletion = deletion_of("ml-storage", template={}, resources=resources)
+    effects = [*removal_effects("ml-storage", template={}, resources=resources)]
     assert " ".join(
-        line.strip() for line in announced([deletion], others=[], everything=EVERYTHING)
+        line.strip()
+        for line in removal_lines(effects, removed=(), others=[], everything=EVERYTHING)
     ) == (
         "This deletes for good these resources: ml-storage (5): "
         "FSx FileSystem fs-1 with all its files, S3 Bucket ml-b with all its objects, "

@@ -1,16 +1,17 @@
-"""What the deletion of stacks deletes, and what it leaves."""
+"""What the deletion of stacks deletes, and what it leaves: pure."""
 
 from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.effects.effect import Effect
 from hyperpod_cli.aws.assembly import CDK_METADATA
 from hyperpod_cli.aws.stacks import DeployedResource
+from hyperpod_cli.inspect.resource_types import resource_type
 
 _CUSTOM = "Custom::"
 # What holds what users have made, the hardest to replace first; the text follows the name.
@@ -28,47 +29,59 @@ _WHY = {
 }
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Deletion:
-    """What the deletion of a stack does; what is kept has its deletion policy."""
-
-    stack: str
-    deleted: Sequence[DeployedResource]
-    kept: Sequence[tuple[DeployedResource, str]]
+DELETED, KEPT = "stack.deleted", "stack.kept"
+"""The rules of the effects: what goes with a stack, and each thing of it that stays."""
 
 
-def deletion_of(
+def removal_effects(
     stack: str, *, template: Mapping[str, Any], resources: Iterable[DeployedResource]
-) -> Deletion:
-    """Return what a deletion does, by the deletion policies that the stack was deployed with."""
+) -> Iterator[Effect]:
+    """Yield what a deletion does, by the deletion policies that the stack was deployed with."""
     described = template.get("Resources", {})
-    deleted, kept = [], []
-    for resource in resources:
-        if resource.type == CDK_METADATA:
-            continue
-        policy = described.get(resource.logical_id, {}).get("DeletionPolicy", "Delete")
-        if policy in _WHY:
-            kept.append((resource, policy))
-        else:
-            deleted.append(resource)
-    return Deletion(stack=stack, deleted=deleted, kept=kept)
+    own = [each for each in resources if each.type != CDK_METADATA]
+    policies = {
+        each.logical_id: described.get(each.logical_id, {}).get("DeletionPolicy", "Delete")
+        for each in own
+    }
+    deleted = [each for each in own if policies[each.logical_id] not in _WHY]
+    yield Effect(
+        rule=DELETED,
+        stack=stack,
+        text=", ".join(_named(deleted)),
+        resources=frozenset(each.logical_id for each in deleted),
+        loses=any(resource_type(each.type).holds_data for each in deleted),
+    )
+    for each in own:
+        if policies[each.logical_id] in _WHY:
+            yield Effect(
+                rule=f"{KEPT}.{policies[each.logical_id]}",
+                stack=stack,
+                text=f"{_kind(each)} {each.physical_id}",
+                resources=frozenset([each.logical_id]),
+            )
 
 
-def announced(
-    deletions: Sequence[Deletion], *, others: Sequence[str], everything: str
+def removal_lines(
+    effects: Sequence[Effect], *, removed: Collection[str], others: Sequence[str], everything: str
 ) -> Iterator[str]:
-    """Yield what is said before a deletion; the command `everything` deletes the others too."""
+    """Yield what is said before a deletion; the command `everything` deletes the others too.
+
+    The file has the removed stacks no more.
+    """
     yield "This deletes for good these resources:"
-    for deletion in deletions:
-        yield f"  {deletion.stack} ({len(deletion.deleted)}):"
-        yield from _wrapped(_named(deletion.deleted))
-    kept = [each for deletion in deletions for each in deletion.kept]
-    if kept or others:
+    for each in (effect for effect in effects if effect.rule == DELETED):
+        absent = ", which the configuration has no more" if each.stack in removed else ""
+        yield f"  {each.stack} ({len(each.resources)}{absent}):"
+        yield from _wrapped(each.text.split(", "))
+    kept = {
+        policy: [each.text for each in effects if each.rule == f"{KEPT}.{policy}"]
+        for policy in _WHY
+    }
+    if any(kept.values()) or others:
         yield "This stays, and is billed as before:"
-    for policy, why in _WHY.items():
-        names = [f"{_kind(each)} {each.physical_id}" for each, own in kept if own == policy]
+    for policy, names in kept.items():
         if names:
-            yield f"  {why} (DeletionPolicy {policy}):"
+            yield f"  {_WHY[policy]} (DeletionPolicy {policy}):"
             yield from (f"    {name}" for name in names)
     if others:
         yield f"  {', '.join(others)}; to delete every stack: {everything}"
@@ -81,13 +94,12 @@ def ending(config: Config) -> Iterator[str]:
         yield "`squeue` on a node lists them: hyperpod-cdk connect controller."
 
 
-def outcome(deleted: Sequence[str], *, deletions: Sequence[Deletion], others: Sequence[str]) -> str:
+def outcome(deleted: Sequence[str], *, effects: Sequence[Effect], others: Sequence[str]) -> str:
     """Return what is said after a deletion."""
     retained = [
-        f"{_kind(each)} {each.physical_id}"
-        for deletion in deletions
-        for each, policy in deletion.kept
-        if policy != "Snapshot"
+        each.text
+        for each in effects
+        if each.rule.startswith(KEPT) and not each.rule.endswith("Snapshot")
     ]
     kept = ", ".join([*others, *retained])
     return f"Deleted: {', '.join(deleted)}." + (f" Kept: {kept}." if kept else "")

@@ -1,0 +1,54 @@
+"""The stacks of a deployment as they are, also those that its file has no more."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from botocore.exceptions import ClientError
+
+from hyperpod_cdk import Config
+from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
+from hyperpod_stacks.table import STACKS, StackRow, stack_name
+
+
+def deployed_stacks(
+    client: AwsClient, config: Config, *, wanted: Sequence[Stack]
+) -> dict[str, Deployed | None]:
+    """Return what is deployed of the wanted stacks, and of others of the deployment, by name."""
+    names = [stack.name for stack in wanted]
+    found = {name: deployed(client, name) for name in names}
+    for kind, row in STACKS.items():
+        name = stack_name(config, kind)
+        if name in found:
+            continue
+        try:
+            stack = deployed(client, name)
+        except (ClientError, UnreadableTemplateError):
+            continue  # It is not known to be this deployment's.
+        if stack is not None and _is_of(row, stack):
+            found[name] = stack
+    return found
+
+
+def _is_of(row: StackRow, stack: Deployed) -> bool:
+    """Return whether a stack of that name is what the row describes, in any version."""
+    description = str(stack.template.get("Description", ""))
+    begins = {text.partition(": ")[0] for text in row.descriptions}
+    return description.partition(": ")[0] in begins
+
+
+def in_order(
+    wanted: Sequence[Stack], *, former: Mapping[str, Deployed | None], config: Config
+) -> Iterator[Stack]:
+    """Yield the stacks that are deployed, wanted or not, each after those that it needs."""
+    by_name = {stack.name: stack for stack in wanted}
+    for kind, row in STACKS.items():
+        name = stack_name(config, kind)
+        there = former.get(name)
+        if there is None:
+            continue
+        stack = by_name.get(name, Stack(name=name, template={"Resources": {}, **there.template}))
+        needs = {*stack.needs, *(stack_name(config, each) for each in ("platform", *row.follows))}
+        needed = (each for each in former if each in needs - {name} and former[each] is not None)
+        yield replace(stack, needs=tuple(needed))
