@@ -22,11 +22,12 @@ def show_changes(path: Path, *, templates: Path, again: str, as_json: bool) -> N
         return
     if plan.unknown:
         print(plan.unknown, file=sys.stderr)
-    print("\n".join([*plan.lines(), *_properties(plan)]))
+    print("\n".join(changes_in_full(plan)))
 
 
-def _properties(plan: Plan) -> Iterator[str]:
-    """Yield the properties that change, stack by stack; of a new stack there is nothing to say."""
+def changes_in_full(plan: Plan) -> Iterator[str]:
+    """Yield the lines of a plan, then the properties that change of stacks that are there."""
+    yield from plan.lines()
     for stack in plan.stacks:
         former = former_template(plan.former.get(stack.name))
         if former and stack.name not in plan.unchanged:

@@ -13,7 +13,6 @@ from typing import Any
 from hyperpod_cdk.synthesis.node import node_folder
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.cdk_package import node_modules
-from hyperpod_cli.aws.stacks import Deployed
 
 _PROGRAM = Path(__file__).with_name("differences.cjs")
 _COMPILED = Path("build/node-compile-cache")
@@ -38,14 +37,16 @@ class IncomparableError(Exception):
 
 
 def differences(
-    stacks: Iterable[Stack], *, former: Mapping[str, Deployed | None]
+    stacks: Iterable[Stack], *, former: Mapping[str, Mapping[str, Any]]
 ) -> list[Difference]:
-    """Compare stacks with what is deployed, as `cdk diff` does, or raise IncomparableError."""
-    wanted = [*stacks]
-    templates = {stack.name: getattr(former[stack.name], "template", {}) for stack in wanted}
+    """Compare stacks with the templates that they have, as `cdk diff` does.
+
+    Raises:
+        IncomparableError: The CDK cannot compare them.
+    """
     asked = [
-        {"name": stack.name, "deployed": templates[stack.name], "wanted": stack.template}
-        for stack in wanted
+        {"name": stack.name, "deployed": former[stack.name], "wanted": stack.template}
+        for stack in stacks
     ]
     done = subprocess.run(  # noqa: S603 - our own program
         [node_folder() / "node", _PROGRAM, (node_modules() / "aws-cdk" / "lib").absolute()],

@@ -13,7 +13,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.effects.effect import Effect, StackState, Template
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.aws.assembly import Stack
-from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.aws.session import AwsClient, AwsSession
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError
 from hyperpod_cli.operate.clusters import DescribedCluster
 from hyperpod_cli.operate.nodes.ending import ending_lines, node_group_lines
@@ -30,6 +30,7 @@ from hyperpod_cli.plan.stack_effects import RESOURCES, stack_effects
 from hyperpod_cli.stack_progress.fixed_values import refuse_changes
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError
+from hyperpod_shared.clusters import Described
 from hyperpod_stacks.table import stack_names
 
 _HEADS = (RESOURCES, "stack.new")
@@ -46,6 +47,7 @@ class Plan:
         unchanged: The stacks to which nothing happens.
         staying: The deployed stacks that the configuration has no more; nothing happens to them.
         effects: What it does, stack by stack.
+        cluster: What DescribeCluster says of the HyperPod cluster; None if that is not known.
         month: What a month costs before and after; None if it costs the same.
         unknown: Why it is not known what it does; empty if it is.
     """
@@ -56,6 +58,7 @@ class Plan:
     unchanged: Sequence[str] = ()
     staying: Sequence[str] = ()
     effects: Sequence[Effect] = ()
+    cluster: Described | None = None
     month: MonthChange | None = None
     unknown: str = ""
 
@@ -125,26 +128,50 @@ class Plan:
 def make_plan(
     stacks: Sequence[Stack], *, config: Config, path: Path, session: AwsSession, again: str
 ) -> Plan:
-    """Return what a deployment of stacks will do, or refuse it."""
+    """Return what a deployment of stacks by the CDK CLI will do, or refuse it."""
     client, region = session.polling_client, session.region
     former: dict[str, Deployed | None] = {}
     try:
-        cloudformation = client("cloudformation")
-        there = deployed_stacks(cloudformation, config, wanted=stacks)
+        there = deployed_stacks(client("cloudformation"), config, wanted=stacks)
         former = {stack.name: there[stack.name] for stack in stacks}
         if lines := [*refused_stacks(former, region=region, again=again)]:
             raise LinesError("\n".join(lines))
         refuse_changes(changed_fixed_values(stacks, former=former), config=path)
-        before = {name: former_template(stack) for name, stack in former.items()}
-        cluster = refuse_changes_of_nodes(
-            stacks, former=before, config=config, path=path, client=client
-        )
         held = held_back(stacks, former=former, config=config, client=client)
-        stacks = [stack for stack in stacks if stack.name not in held]
-        compared = differences(stacks, former=former)
+        plan = plan_of(
+            [stack for stack in stacks if stack.name not in held],
+            former=former,
+            config=config,
+            path=path,
+            client=client,
+            region=region,
+        )
     except (BotoCoreError, ClientError, IncomparableError, UnreadableTemplateError) as error:
         why = f"What changes is not known: {' '.join(str(error).split())}"
         return Plan(stacks=stacks, former=former, unknown=why)
+    return replace(
+        plan,
+        held=held,
+        staying=[name for name in there if name not in stack_names(config).values()],
+        effects=[*_with_nodes(plan, config=config, session=session)],
+    )
+
+
+def plan_of(
+    stacks: Sequence[Stack],
+    *,
+    former: Mapping[str, Deployed | None],
+    config: Config,
+    path: Path,
+    client: Callable[[str], AwsClient],
+    region: str,
+) -> Plan:
+    """Return what a deployment of stacks does to what there is, or refuse changes of nodes."""
+    before = {stack.name: former_template(former[stack.name]) for stack in stacks}
+    cluster = refuse_changes_of_nodes(
+        stacks, former=before, config=config, path=path, client=client
+    )
+    compared = differences(stacks, former=before)
     effects = [
         replace(effect, stack=stack.name)
         for stack, difference in zip(stacks, compared, strict=True)
@@ -158,12 +185,11 @@ def make_plan(
     return Plan(
         stacks=stacks,
         former=former,
-        held=held,
         unchanged=[each.name for each in compared if not each.differs],
-        staying=[name for name in there if name not in stack_names(config).values()],
-        effects=[*_with_nodes(effects, config=config, session=session, cluster=cluster)],
+        effects=effects,
+        cluster=cluster,
         month=month_change(
-            [before[stack.name] for stack in stacks],
+            before.values(),
             [stack.template for stack in stacks],
             region=region,
             day=date.today(),
@@ -176,22 +202,15 @@ def former_template(stack: Deployed | None) -> Template:
     return {} if stack is None or stack.status in FAILED_CREATIONS else stack.template
 
 
-def _with_nodes(
-    effects: Sequence[Effect],
-    *,
-    config: Config,
-    session: AwsSession,
-    cluster: Mapping[str, Any] | None,
-) -> Iterator[Effect]:
-    """Yield effects with lines about the nodes that they end, if these are known."""
-    for effect in effects:
+def _with_nodes(plan: Plan, *, config: Config, session: AwsSession) -> Iterator[Effect]:
+    """Yield the effects with lines about the nodes that they end, if these are known."""
+    for effect in plan.effects:
         lines: Callable[..., Iterator[str]] | None = None
         if effect.is_managed:
             lines = partial(node_group_lines, session, config.eks_cluster_name)
-        elif cluster:
-            lines = partial(ending_lines, session, DescribedCluster(described=cluster))
+        elif plan.cluster:
+            lines = partial(ending_lines, session, DescribedCluster(described=plan.cluster))
         if effect.ends and lines is not None:
-            found = tuple(lines(group=effect.group, ends=effect.ends))
-            yield replace(effect, nodes=found)
+            yield replace(effect, nodes=tuple(lines(group=effect.group, ends=effect.ends)))
         else:
             yield effect

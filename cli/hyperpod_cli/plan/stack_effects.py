@@ -13,6 +13,8 @@ from hyperpod_cli.plan.differences import Difference
 
 RESOURCES = "stack.resources"
 """The rule of the effect that counts the resources of a stack."""
+PERMISSIONS = "permissions"
+"""The rule of the effect that somebody may do more than before."""
 # What users should not find out afterwards is named one by one, as far as it fits.
 _NAMED = {
     "replaced": "replaces",
@@ -20,6 +22,8 @@ _NAMED = {
     "deleted": "deletes",
     "kept": "leaves behind, without a stack,",
 }
+DESTRUCTIVE = frozenset(f"stack.{kind}" for kind in _NAMED if kind != "kept")
+"""The rules of the effects that replace or delete resources."""
 _COUNTED = {"created": "to create", "updated": "to update"}
 _AT_MOST = 8
 _AT_MOST_ACTIONS = 5
@@ -50,7 +54,7 @@ def stack_effects(
     yield from _of_kept(former.template, wanted.template)
     yield from said
     for each in difference.permissions:
-        yield Effect(rule="permissions", text=_permission(each, names=names))
+        yield Effect(rule=PERMISSIONS, text=_permission(each, names=names))
 
 
 def _of_resources(

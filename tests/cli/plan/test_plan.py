@@ -12,7 +12,7 @@ from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
 from hyperpod_cli.plan import differences as comparing
 from hyperpod_cli.plan.differences import Difference, IncomparableError, differences
-from hyperpod_cli.plan.plan import Plan
+from hyperpod_cli.plan.plan import Plan, former_template
 from hyperpod_cli.plan.properties import property_lines
 from hyperpod_cli.plan.refusals import refused_stacks
 from hyperpod_cli.plan.stack_effects import stack_effects
@@ -60,7 +60,8 @@ IS: dict[str, Deployed | None] = {
 @pytest.fixture(scope="module")
 def compared() -> dict[str, Difference]:
     stacks = [Stack(name=name, template=each, needs=()) for name, each in WANTED.items()]
-    return {each.name: each for each in differences(stacks, former=IS)}
+    former = {name: former_template(stack) for name, stack in IS.items()}
+    return {each.name: each for each in differences(stacks, former=former)}
 
 
 def effects_of(name: str, compared: dict[str, Difference]) -> list[Effect]:

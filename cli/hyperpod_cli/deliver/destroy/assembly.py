@@ -19,7 +19,7 @@ def write_assembly(folder: Path, *, stacks: Sequence[Stack], like: Path) -> None
         (folder / f"{stack.name}.json").write_text(json.dumps(stack.template), "utf-8")
     manifest["artifacts"] = {
         stack.name: {
-            **sample,
+            **{key: sample[key] for key in ("type", "environment")},
             "displayName": stack.name,
             "dependencies": [each for each in stack.needs if each in _names(stacks)],
             "properties": {

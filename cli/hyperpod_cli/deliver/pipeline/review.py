@@ -2,8 +2,7 @@
 
 import os
 import shlex
-import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,18 +16,20 @@ from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Stack, stacks_in
-from hyperpod_cli.aws.cdk_cli import tools_environment
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError
 from hyperpod_cli.aws.stacks import deployed as deployed_stack
 from hyperpod_cli.deliver.can_deploy import refuse_problems
+from hyperpod_cli.deliver.diff import changes_in_full
 from hyperpod_cli.deliver.pipeline.rehearsed_change import (
     NOTHING_DEPLOYED,
     RehearsedChange,
     rehearse_change,
 )
-from hyperpod_cli.plan.refusals import refuse_changes_of_nodes
+from hyperpod_cli.plan.differences import IncomparableError
+from hyperpod_cli.plan.plan import Plan, plan_of
+from hyperpod_cli.plan.stack_effects import DESTRUCTIVE, PERMISSIONS
 from hyperpod_cli.stack_progress.fixed_values import changes
-from hyperpod_cli.terminal.errors import FAILED, LinesError, OpsError
+from hyperpod_cli.terminal.errors import LinesError, OpsError
 from hyperpod_shared.aws_errors import code
 
 _PARTITION = "${AWS::Partition}"
@@ -77,59 +78,6 @@ def deployed(stack: Stack, *, session: boto3.Session) -> Deployed | None:
     return None if found is None or found.status == _EMPTY else found
 
 
-# With a change set it would take the role that deploys.
-_OPTIONS = ("--exclusively", "--method", "template", "--no-color", "--no-notices")
-
-
-class DiffError(LinesError):
-    """The CDK CLI failed; the text is what it printed."""
-
-    code = FAILED
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Diff:
-    """How an environment differs from what is deployed.
-
-    It `broadens_permissions` if anyone would be allowed more than now, and `destroys` if resources
-    would be replaced or deleted.
-    """
-
-    text: str = ""
-    broadens_permissions: bool = False
-    destroys: bool = False
-
-
-def cdk_diff(
-    assembly: Path, *, environment: str, created: Sequence[str], changed: Sequence[str]
-) -> Diff:
-    """Compare stacks of an environment, by their names, with what is deployed."""
-    paths = [f"{environment}/{stack}" for stack in (*created, *changed)]
-    if not paths:
-        return Diff()
-    command: list[str | Path] = ["cdk", "diff", "--app", assembly, *paths, *_OPTIONS]
-    code, text = _run(command)
-    if code != 0:
-        raise DiffError(text)
-    return Diff(
-        text=text,
-        broadens_permissions=_run([*command, "--fail-on", "broadening"])[0] != 0,
-        destroys=bool(changed) and _run([*command, "--fail-on", "destructive"])[0] != 0,
-    )
-
-
-def _run(command: list[str | Path]) -> tuple[int, str]:
-    done = subprocess.run(  # noqa: S603 - the project's own CLI
-        command,
-        env=tools_environment(os.environ),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-    return done.returncode, done.stdout
-
-
 # https://docs.aws.amazon.com/general/latest/gr/rande.html
 _CONSOLES = {"aws-cn": "console.amazonaws.cn", "aws-us-gov": "console.amazonaws-us-gov.com"}
 # What an operator must do before CloudFormation updates a stack of such a status again.
@@ -146,22 +94,25 @@ class Review:
     """What a deployment would do to an environment; `rehearsed` is None without a rehearsal."""
 
     environment: str
-    created: tuple[str, ...]
-    changed: tuple[str, ...]
+    plan: Plan
     unprotected: tuple[str, ...]
-    diff: Diff
     rehearsed: RehearsedChange | None = None
 
     def __str__(self) -> str:
         """Return it for the approver, in less than what an approval shows."""
+        names = [each.name for each in self.plan.stacks if each.name not in self.plan.unchanged]
+        created = [name for name in names if self.plan.former[name] is None]
+        changed = [name for name in names if name not in created]
         does = [
-            f"creates {', '.join(self.created)}" if self.created else "",
-            f"changes {', '.join(self.changed)}" if self.changed else "",
-            "" if self.created or self.changed else "changes nothing",
+            f"creates {', '.join(created)}" if created else "",
+            f"changes {', '.join(changed)}" if changed else "",
+            "" if names else "changes nothing",
         ]
+        rules = {effect.rule for effect in self.plan.effects}
         warnings = [
-            "PERMISSIONS BROADEN." if self.diff.broadens_permissions else "",
-            "RESOURCES ARE REPLACED OR DELETED." if self.diff.destroys else "",
+            "PERMISSIONS BROADEN." if PERMISSIONS in rules else "",
+            "RESOURCES ARE REPLACED OR DELETED." if rules & DESTRUCTIVE else "",
+            "NODES END, OR DATA IS LOST." if self.plan.needs_consent else "",
             (
                 f"Without termination protection: {', '.join(self.unprotected)}."
                 if self.unprotected
@@ -194,19 +145,17 @@ def review(
     refused = [line for stack in stacks for line in refusals(stack, found[stack.name])]
     if refused:
         raise LinesError("\n".join(refused))
-    refuse_changes_of_nodes(
-        stacks,
-        former={name: {} if each is None else each.template for name, each in found.items()},
-        config=config,
-        path=deployment.path,
-        client=partial(clients, region_name=place.region),
-    )
-    created = [stack.name for stack in stacks if found[stack.name] is None]
-    changed = [
-        stack.name
-        for stack in stacks
-        if (before := found[stack.name]) is not None and before.template != stack.template
-    ]
+    try:
+        plan = plan_of(
+            stacks,
+            former=found,
+            config=config,
+            path=deployment.path,
+            client=partial(clients, region_name=place.region),
+            region=place.region,
+        )
+    except IncomparableError as error:
+        raise LinesError(str(error)) from None
     unprotected = [stack.name for stack in stacks if is_unprotected(stack, found[stack.name])]
     rehearsed = None
     if rehearses:
@@ -214,16 +163,10 @@ def review(
         if any(found.values()):
             folder = assembly / f"assembly-{environment}"
             rehearsed = rehearse_change(deployment.path, assembly=folder, session=session)
-    diff = cdk_diff(assembly, environment=environment, created=created, changed=changed)
     judged = Review(
-        environment=environment,
-        created=tuple(created),
-        changed=tuple(changed),
-        unprotected=tuple(unprotected),
-        diff=diff,
-        rehearsed=rehearsed,
+        environment=environment, plan=plan, unprotected=tuple(unprotected), rehearsed=rehearsed
     )
-    texts = [diff.text] if rehearsed is None else [diff.text, rehearsed.text]
+    texts = [*changes_in_full(plan)] + ([] if rehearsed is None else [rehearsed.text])
     return judged, "\n".join([*(f"WARNING {line}" for line in told), *texts])
 
 

@@ -17,6 +17,7 @@ from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import not_looked_at
 from hyperpod_cli.plan import plan, refusals
+from hyperpod_cli.plan.differences import Difference
 from hyperpod_cli.stack_progress.terminal import StackRunResult
 from tests.conftest import Assemble
 from tests.support.commands import ran
@@ -240,8 +241,9 @@ def test_the_size_of_a_group_in_a_capacity_block_is_what_eks_says(
     found = Deployed(status="CREATE_COMPLETE", template=former)
     monkeypatch.setattr(plan, "deployed_stacks", as_deployed(found))
     # All but the refusals.
-    monkeypatch.setattr(plan, "held_back", lambda *_, **__: {name: "stays"})
-    monkeypatch.setattr(plan, "differences", lambda *_, **__: [])
+    monkeypatch.setattr(plan, "held_back", lambda *_, **__: {})
+    same = Difference(name=name, differs=False, resources={})
+    monkeypatch.setattr(plan, "differences", lambda *_, **__: [same])
 
     with pytest.raises(ConfigError) if nodes else nullcontext() as refused:
         plan.make_plan(

@@ -13,15 +13,14 @@ import pytest
 from aws_cdk.assertions import Template
 
 from hyperpod_cdk import load_file
+from hyperpod_cdk.effects.effect import Effect
 from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cdk.synthesis.refusals import FixedValue
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.deliver.pipeline import review as reviewing
 from hyperpod_cli.deliver.pipeline.review import (
-    Diff,
     Review,
-    cdk_diff,
     deployed,
     is_unprotected,
     reader,
@@ -29,8 +28,8 @@ from hyperpod_cli.deliver.pipeline.review import (
     review,
     write_review,
 )
+from hyperpod_cli.plan.plan import Plan
 from hyperpod_cli.terminal.errors import LinesError, OpsError
-from tests.support.commands import cdk_program
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.played import Played
 from tests.support.provisioner.fake_s3 import client_error
@@ -122,62 +121,43 @@ def test_a_protection_that_is_lacking_is_seen(
     assert is_unprotected(stack(is_protected=wanted), found) is lacks
 
 
+A, B = (Stack(name=name, template={"Resources": {}}) for name in "ab")
+THERE = Deployed(status="CREATE_COMPLETE", template={"Resources": {}})
+
+
+def plan(*rules: str, loses: bool = False, **there: Deployed | None) -> Plan:
+    """Return a plan of stacks a and b with effects; one that is not given does not change."""
+    return Plan(
+        stacks=[A, B],
+        former={"a": THERE, "b": THERE, **there},
+        unchanged=[stack.name for stack in (A, B) if stack.name not in there],
+        effects=[Effect(rule=rule, text="", loses=loses) for rule in rules],
+    )
+
+
 @pytest.mark.parametrize(
-    ("judged", "text"),
+    ("plan", "unprotected", "text"),
     [
-        ({}, "dev: changes nothing."),
-        ({"created": ("a", "b")}, "dev: creates a, b."),
+        (plan(), (), "dev: changes nothing."),
+        (plan("stack.new", a=None, b=None), (), "dev: creates a, b."),
         (
-            {
-                "created": ("a",),
-                "changed": ("b",),
-                "diff": Diff(broadens_permissions=True, destroys=True),
-            },
+            plan("permissions", "stack.replaced", a=None, b=THERE),
+            (),
             "dev: creates a; changes b. PERMISSIONS BROADEN. RESOURCES ARE REPLACED OR DELETED.",
         ),
-        (
-            {"unprotected": ("a",)},
-            "dev: changes nothing. Without termination protection: a.",
-        ),
+        (plan("x", loses=True, b=THERE), (), "dev: changes b. NODES END, OR DATA IS LOST."),
+        (plan(), ("a",), "dev: changes nothing. Without termination protection: a."),
     ],
 )
-def test_whoever_approves_reads_one_line(judged: dict[str, Any], text: str) -> None:
-    defaults: dict[str, Any] = {"created": (), "changed": (), "unprotected": (), "diff": Diff()}
-    assert str(Review(environment="dev", **{**defaults, **judged})) == text
-
-
-@pytest.mark.parametrize(
-    ("stacks", "fails_on", "flags"),
-    [
-        (("", ""), ("broadening", "destructive"), (False, False)),
-        (("a", "b"), (), (False, False)),
-        (("a", "b"), ("broadening",), (True, False)),
-        (("a", "b"), ("destructive",), (False, True)),
-        # What is not there yet has nothing to lose.
-        (("a", ""), ("broadening", "destructive"), (True, False)),
-    ],
-)
-def test_the_cdk_cli_says_what_an_environment_changes(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    stacks: tuple[str, str],
-    fails_on: tuple[str, ...],
-    flags: tuple[bool, bool],
+def test_whoever_approves_reads_one_line(
+    plan: Plan, unprotected: tuple[str, ...], text: str
 ) -> None:
-    fails = "".join(f'case "$*" in *"--fail-on {what}") exit 1;; esac\n' for what in fails_on)
-    cdk_program(tmp_path, f'#!/bin/sh\necho "$*"\n{fails}')
-    monkeypatch.chdir(tmp_path)
-
-    created, changed = map(list, stacks)
-    found = cdk_diff(Path("cdk.out"), environment="dev", created=created, changed=changed)
-
-    assert (found.broadens_permissions, found.destroys) == flags
-    assert all(f"dev/{name}" in found.text for name in (*created, *changed))
+    assert str(Review(environment="dev", plan=plan, unprotected=unprotected)) == text
 
 
 STACK = Stack(
     name="ml-platform",
-    template={},
+    template={"Resources": {"T": {"Type": "AWS::SNS::Topic"}}},
     lookup_role="arn:aws:iam::444455556666:role/lookup",
     account="444455556666",
     region="us-east-1",
@@ -258,13 +238,7 @@ def test_the_approval_gets_one_line_and_an_address(
     monkeypatch.setenv(
         "CODEBUILD_BUILD_ARN", f"arn:{partition}:codebuild:{region}:111122223333:build/{build}"
     )
-    judged = Review(
-        environment="prod",
-        created=(),
-        changed=("it's",),
-        unprotected=(),
-        diff=Diff(broadens_permissions=True),
-    )
+    judged = Review(environment="prod", plan=plan("permissions", a=None), unprotected=("it's",))
 
     write_review(judged, differences="[+] all of it", folder=tmp_path)
 
@@ -303,14 +277,14 @@ def test_an_environment_is_read_with_its_own_role(
     monkeypatch.setattr(reviewing, "reader", assumed)
     monkeypatch.setattr(reviewing, "refuse_problems", problems)
     monkeypatch.setattr(reviewing, "deployed", found)
-    monkeypatch.setattr(reviewing, "cdk_diff", lambda *_, **__: Diff(text="+ all"))
 
     name = loaded.pipeline.environments[0].name
     judged, text = review(loaded, environment=name, assembly=tmp_path, session=pipeline)
 
     assert used == [("role", pipeline), ("problems", own), ("stacks", own)]
-    assert judged.created == ("ml-platform",)
-    assert text == "WARNING eks.version: is old\n+ all"
+    first, *lines = text.splitlines()
+    assert first == "WARNING eks.version: is old"
+    assert lines == ["This deployment changes:", "  ml-platform: new, 1 resources"]
 
     # Nothing of it is deployed, so there is nothing to rehearse on.
     judged, text = review(
