@@ -1,5 +1,6 @@
 """What a change does, and the templates before and after it: all that a section says it from."""
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,9 @@ from hyperpod_shared.clusters import Described
 Template = Mapping[str, Any]
 """A template of CloudFormation; one that is deployed may be of any version, and odd."""
 Properties = Mapping[str, Any]
+# What only AWS knows. Two of them compare as equal: another name need not be another thing.
+_REFERENCE = "<known once it is deployed>"
+_FUNCTION = re.compile(r"Ref$|Fn::")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,9 +64,9 @@ class StackState:
     cluster: Described | None = None
 
     def of_type(self, *types: str) -> dict[str, Properties]:
-        """Return the properties of the resources of some types, by logical ID."""
+        """Return the properties of the resources of some types, by logical ID, as plain values."""
         return {
-            logical_id: properties
+            logical_id: plain_value(properties)
             for logical_id, kind, properties in resources_of(self.template)
             if kind in types
         }
@@ -82,3 +86,18 @@ def properties_of(template: Template) -> Iterator[tuple[object, Properties]]:
     """Yield type and properties of each resource; odd ones are left out."""
     for _, kind, properties in resources_of(template):
         yield kind, properties
+
+
+def plain_value(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """Return a value of a template, with one text for all that only AWS knows."""
+    match value:
+        case {"Fn::Join": [separator, [*parts]]}:
+            return str(separator).join(str(plain_value(part)) for part in parts)
+        case Mapping() if len(value) == 1 and _FUNCTION.match(next(iter(value))):
+            return _REFERENCE
+        case Mapping():
+            return {key: plain_value(item) for key, item in value.items()}
+        case [*items]:
+            return [plain_value(item) for item in items]
+        case _:
+            return value

@@ -9,11 +9,11 @@ ADMIN_POLICY = "AmazonEKSClusterAdminPolicy"
 # It leaves out secrets, which AmazonEKSAdminViewPolicy shows: the tokens in them would make a
 # viewer more than that.
 # https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
-_VIEW_POLICY = "AmazonEKSViewPolicy"
-_EDIT_POLICY = "AmazonEKSEditPolicy"
+VIEW_POLICY = "AmazonEKSViewPolicy"
+EDIT_POLICY = "AmazonEKSEditPolicy"
 # The policy to edit knows no object of a CustomResourceDefinition; this one knows training jobs.
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-studio-setup-eks.html
-_TRAINING_POLICY = "AmazonSagemakerHyperpodTrainingPolicy"
+TRAINING_POLICY = "AmazonSagemakerHyperpodTrainingPolicy"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,9 +53,9 @@ def _grants(eks: EksConfig) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     for arn in eks.admins:
         yield arn, ADMIN_POLICY, ()
     for arn in eks.viewers:
-        yield arn, _VIEW_POLICY, ()
+        yield arn, VIEW_POLICY, ()
     for editors in eks.editors:
         for arn in editors.principals:
-            yield arn, _EDIT_POLICY, editors.namespaces
+            yield arn, EDIT_POLICY, editors.namespaces
             if editors.training_jobs:
-                yield arn, _TRAINING_POLICY, editors.namespaces
+                yield arn, TRAINING_POLICY, editors.namespaces
