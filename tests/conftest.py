@@ -32,14 +32,14 @@ Configure = Callable[[Mapping[str, Any]], Config]
 Assemble = Callable[[Config], Assembly]
 Synthesize = Callable[[Config], dict[str, Template]]
 
-_WHOLE = [
+WHOLE = [
     REPOSITORY / "tests" / folder
     for folder in (
         "prometheus",
         "rehearsal/cli",
         "rehearsal/examples",
         "rehearsal/pipeline",
-        "rehearsal/hyperpod_rehearsal/scenarios",
+        "rehearsal/scenarios",
         "slurm",
     )
 ]
@@ -110,7 +110,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     All workers then end at about the same time.
     """
     seconds: defaultdict[Path, float] = defaultdict(float)
-    is_whole = functools.cache(lambda path: any(folder in path.parents for folder in _WHOLE))
+    is_whole = functools.cache(lambda path: any(folder in path.parents for folder in WHOLE))
     for item in items:
         if is_whole(item.path) or _synthesizes_an_example(item):
             item.add_marker("whole")

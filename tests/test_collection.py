@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import WHOLE
 from tests.support.collection import READS, Reads
 
 
@@ -14,6 +15,10 @@ def test_no_module_of_tests_reads_what_a_run_writes() -> None:
 def test_no_test_is_named_after_what_a_run_writes(request: pytest.FixtureRequest) -> None:
     names = [item.nodeid for item in request.session.items]
     assert [name for name in names if "__pycache__" in name] == []
+
+
+def test_the_folders_left_to_make_test_all_are_there() -> None:
+    assert [folder for folder in WHOLE if not folder.is_dir()] == []
 
 
 def test_what_is_read_is_noted(repository: Path) -> None:
