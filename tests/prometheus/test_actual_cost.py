@@ -74,7 +74,7 @@ def test_the_table_has_a_line_for_each(
     code, out, _ = actual(capsys)
     assert code == 0
     assert out.startswith(
-        "measured-cluster from 2026-01-15 06:00:00 to 2026-01-15 12:00:00 UTC, by metrics of every "
+        "measured-cluster from 2026-01-15T06:00:00Z to 2026-01-15T12:00:00Z, by metrics of every "
         "15 minutes, at list prices\n"
     )
     names = [line.split("  ")[0].strip() for line in out.splitlines()[2:]]

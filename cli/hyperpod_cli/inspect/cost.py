@@ -1,9 +1,10 @@
 """What a configuration costs at AWS's list prices, in lines."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import HOURS_A_MONTH, Charge, Cost, is_estimated, unpriced
@@ -61,6 +62,48 @@ def summary(found: Cost) -> str:
         f"{_at_least(found.usd_a_month, found.standing)} a month with or without nodes{later}, "
         f"{_at_least(found.usd_an_hour, found.nodes)} an hour for nodes{without}"
     )
+
+
+def sums_as_json(found: Cost) -> Mapping[str, Any]:
+    """Return the sums as JSON."""
+    return {
+        "region": found.region,
+        "currency": "USD",
+        "month": float(found.usd_a_month),
+        "nodes_hour": float(found.usd_an_hour),
+        "not_priced": [charge.name for charge in unpriced((*found.standing, *found.nodes))],
+    }
+
+
+def as_json(found: Cost) -> Mapping[str, Any]:
+    """Return the cost as JSON: its sums, and what each is made of."""
+    change = found.change
+    later = change and {
+        "day": f"{change.day}",
+        "month": float(change.usd_a_month),
+        "reason": change.reason,
+    }
+    return {
+        **sums_as_json(found),
+        "change": later,
+        "standing": [_charge_as_json(charge) for charge in found.standing],
+        "nodes": [_charge_as_json(charge) for charge in found.nodes],
+        "not_included": list(found.left_out),
+    }
+
+
+def _charge_as_json(charge: Charge) -> Mapping[str, Any]:
+    month, price = charge.usd_a_month, charge.price
+    return {
+        "name": charge.name,
+        "detail": charge.detail,
+        "quantity": charge.quantity,
+        "price": None if price is None else float(price.usd),
+        "unit": None if price is None else price.unit,
+        "month": None if month is None else float(month),
+        "estimate": charge.is_estimate,
+        "note": charge.note,
+    }
 
 
 def _prices(found: Cost) -> str:

@@ -249,8 +249,7 @@ def _display(groups: Sequence[IdleGroup], use: DeviceUse, *, now: datetime) -> I
 def _age(since: str, *, now: datetime) -> str:
     if not since:
         return "unknown"
-    then = datetime.strptime(since, "%Y-%m-%d %H:%M:%S").replace(tzinfo=UTC)
-    return duration(now - then)
+    return duration(now - datetime.fromisoformat(since))
 
 
 def duration(length: timedelta) -> str:

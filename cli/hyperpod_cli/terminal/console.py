@@ -139,8 +139,8 @@ _LONGEST = timedelta(days=366)
 
 
 def in_utc(moment: datetime) -> str:
-    """Return a time as it is shown: to the second, in UTC."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    """Return a time as it is shown, and as JSON has it: to the second, in UTC, which Z says."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def rounded(amount: Decimal) -> str:

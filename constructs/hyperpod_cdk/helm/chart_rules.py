@@ -203,7 +203,7 @@ def placeholder_chart() -> HyperPodChart:
 
 def placeholder_warning() -> Finding:
     """Return what is shown at synth."""
-    message = "is the official chart, not packaged yet: run `hyperpod-cdk charts` to deploy"
+    message = "is the official chart, not packaged yet: run `hyperpod-cdk charts`"
     return Finding(
         path=("helm", "chart"),
         value=None,

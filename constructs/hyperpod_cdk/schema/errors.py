@@ -108,10 +108,12 @@ class ConfigError(ValueError):
 
     Attributes:
         lines: One line for each finding: file or section, key path, value, what is allowed and why.
+        rows: The same in parts, as `YamlFile.row` has them; none for what is no finding of a file.
     """
 
-    def __init__(self, lines: Iterable[str]) -> None:
+    def __init__(self, lines: Iterable[str], *, rows: Iterable[Mapping[str, object]] = ()) -> None:
         self.lines = tuple(lines)
+        self.rows = tuple(rows)
         super().__init__("\n".join(self.lines))
 
 

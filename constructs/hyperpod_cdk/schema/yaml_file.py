@@ -143,21 +143,38 @@ class YamlFile:
         Raises:
             ConfigError: There is at least one.
         """
-        lines = [self.line(finding) for finding in findings]
-        if lines:
-            raise ConfigError(lines)
+        found = list(findings)
+        if found:
+            raise ConfigError(map(self.line, found), rows=map(self.row, found))
 
     def line(self, finding: Finding) -> str:
         """Write a finding after the line of its key, or of the closest one around it.
 
         Terminals and editors follow `<file>:<line>`.
         """
+        number, placed = self._placed(finding)
+        return f"{self.path}:{number}: {placed.within(self.document)}"
+
+    def row(self, finding: Finding) -> Mapping[str, object]:
+        """Return a finding and its place in parts, as JSON has them; the value as it is shown."""
+        number, placed = self._placed(finding)
+        return {
+            "severity": str(placed.severity),
+            "file": str(self.path),
+            "line": number,
+            "key": key_path(placed.path),
+            "value": shown(placed.value),
+            "rule": placed.rule or None,
+            "message": placed.message,
+        }
+
+    def _placed(self, finding: Finding) -> tuple[int, Finding]:
+        """Return the line of a finding, and the finding with the value that is written there."""
         number, node = self._found(finding.path)
         value = finding.value
         if isinstance(node, ScalarNode) and isinstance(value, bool | int | float):
             value = Written(node.value)
-        finding = replace(finding, value=value, is_default=node is None).within(self.document)
-        return f"{self.path}:{number}: {finding}"
+        return number, replace(finding, value=value, is_default=node is None)
 
     def place(self, path: KeyPath) -> str:
         """Return `<file>:<line>: <key>`; an entry of a list may be given by its name."""

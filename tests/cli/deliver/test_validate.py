@@ -1,9 +1,11 @@
 """What `hyperpod-cdk validate` says of a configuration."""
 
+import json
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -48,8 +50,62 @@ def test_without_the_packaged_chart_it_says_in_a_line_what_to_run(
     code, lines, _ = validated(repository / "config" / "default.yaml")
     assert code == 0
     assert lines[-1].startswith("WARNING helm.chart: null is the official chart, ")
-    assert lines[-1].endswith("not packaged yet: run `hyperpod-cdk charts` to deploy")
+    assert lines[-1].endswith("not packaged yet: run `hyperpod-cdk charts`")
     assert len(lines[-1]) <= 100
+
+
+def data(config: Path) -> tuple[int, dict[str, Any]]:
+    """Return the exit code of the command, and what it writes as JSON."""
+    said = ran("validate", config, "--json")
+    assert said.err == ""
+    return said.code, json.loads(said.out)
+
+
+def test_json_has_what_is_deployed_and_its_warnings(repository: Path, tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    text = (repository / "config" / "default.yaml").read_text("utf-8")
+    path.write_text(f"{text}observability: {{budget: {{monthly_usd: 1, emails: [a@b.example]}}}}\n")
+
+    code, found = data(path)
+
+    assert (code, found["valid"], found["config"]) == (0, True, str(path))
+    assert found["deploys"][0].startswith("ml-platform ")
+    assert found["cost"]["currency"] == "USD"
+    assert found["cost"]["month"] > 0 < found["cost"]["nodes_hour"]
+    budget = [each for each in found["findings"] if each["rule"] == "budget"]
+    assert [(each["severity"], each["key"]) for each in budget] == [
+        ("warning", "observability.budget.monthly_usd")
+    ]
+    assert budget[0]["line"] == len(text.splitlines()) + 1
+
+
+@pytest.mark.parametrize(
+    ("text", "places"),
+    [
+        ("name: ML\nmonitoring: {}\n", [(1, "name"), (2, "monitoring"), (1, "cluster")]),
+        ("name: [", [(None, None)]),
+    ],
+)
+def test_json_has_what_is_refused(
+    tmp_path: Path, text: str, places: list[tuple[int | None, str | None]]
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text)
+
+    code, found = data(path)
+
+    assert (code, found["valid"], found["deploys"], found["cost"]) == (2, False, [], None)
+    assert {each["severity"] for each in found["findings"]} == {"error"}
+    assert sorted(found["findings"][0]) == [
+        "file",
+        "key",
+        "line",
+        "message",
+        "rule",
+        "severity",
+        "value",
+    ]
+    assert {(each["line"], each["key"]) for each in found["findings"]} == {*places}
 
 
 def test_what_the_chart_lacks_is_refused(tmp_path: Path) -> None:

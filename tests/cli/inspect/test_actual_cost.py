@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Thread
 from typing import ClassVar
 from urllib.parse import parse_qs
@@ -179,13 +180,31 @@ def test_without_metrics_it_says_what_to_switch_on(monkeypatch: pytest.MonkeyPat
     refused("turn on observability.prometheus", "--actual", config=plain)
 
 
+def test_json_has_the_sums_and_what_they_are_made_of(tmp_path: Path) -> None:
+    path = tmp_path / "mine.yaml"
+    group = "{name: a, instance_type: ml.m5.2xlarge, instance_count: 3}"
+    path.write_text(f"name: ml\nregion: us-west-2\ncluster: {{instance_groups: [{group}]}}\n")
+    said = ran("cost", path, "--json")
+    assert (said.code, said.err) == (0, "")
+    found = json.loads(said.out)
+
+    assert (found["region"], found["currency"]) == ("us-west-2", "USD")
+    priced = [each["month"] for each in found["standing"] if each["month"] is not None]
+    assert sum(priced) == pytest.approx(found["month"])
+    (nodes,) = [each for each in found["nodes"] if each["quantity"] == 3]
+    assert nodes["unit"] == "hour"
+    assert nodes["month"] == pytest.approx(3 * 730 * nodes["price"])
+    assert set(nodes) == {
+        *("name", "detail", "quantity", "price", "unit", "month", "estimate", "note")
+    }
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         (("--actual", "--month", "november"), "--month: 'november' must be a year and a month"),
         (("--actual", "--month", "2099-01"), "--month: '2099-01' has not begun"),
         (("--month", "2026-01"), "--month: requires --actual"),
-        (("--json",), "--json: requires --actual"),
     ],
 )
 def test_options_that_do_not_fit(options: tuple[str, ...], says: str) -> None:

@@ -312,7 +312,7 @@ def test_a_month_is_shown_and_is_json(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
     assert "by Slurm's records, at list prices\n\naccount" in shown
     assert re.search(r"^research +2\.0 +50% +about 14\.18\n  alice +2\.0 +50% ", shown, re.M), shown
-    assert (found["since"], found["until"]) == ("2025-10-01 00:00:00", "2025-11-01 00:00:00")
+    assert (found["since"], found["until"]) == ("2025-10-01T00:00:00Z", "2025-11-01T00:00:00Z")
     research, idle = found["parts"][:2]
     assert (research["node_hours"], [each["name"] for each in research["users"]]) == (2, ["alice"])
     assert (idle["name"], idle["node_hours"], idle["users"]) == ("idle", 2, [])

@@ -68,7 +68,7 @@ def test_a_group_of_which_nothing_is_used_is_scaled_to_0() -> None:
     last = {each.kubernetes_name: ENDED.replace(minute=n) for n, each in enumerate(nodes)}
     (found,) = idle(nodes, last=last, of=config())
 
-    assert (found.idle, found.running, found.since) == (2, 2, "2026-11-02 03:01:05")
+    assert (found.idle, found.running, found.since) == (2, 2, "2026-11-02T03:01:05Z")
     assert float(found.usd_a_month) == pytest.approx(float(found.usd_an_hour) * 730)
     assert found.command == "hyperpod-cdk scale workers 0 mine.yaml"
 

@@ -35,7 +35,7 @@ from tests.support.notifier import refused
 GROUPS = {"a-group-whose-name-has-as-many-letters-as-hyperpod-allows-63char": 500, "b": 500}
 CAPACITY = ClusterEvent(
     id="1",
-    time="2026-10-31 23:00:00",
+    time="2026-10-31T23:00:00Z",
     level="Error",
     group="b",
     node="i-1",
@@ -61,7 +61,7 @@ def look(*, broken: int, known: bool = True, requested: Sequence[RequestedNode] 
         cluster=cluster.name,
         region="us-west-2",
         status=cluster.status,
-        time="2026-11-01 00:00:00",
+        time="2026-11-01T00:00:00Z",
         notes=[] if known else ["Health is not known."],
         groups=[
             group_state(name, group, states, is_known=known)
@@ -148,7 +148,7 @@ def test_all_nodes_are_listed_if_asked_for() -> None:
     (listed,) = (line.split() for line in lines if line.startswith("b/1 "))
     assert listed == [
         *("b/1", f"i-{500:017x}", "ml.p5.48xlarge", "Running", "Schedulable"),
-        *("2026-11-01", "00:00:00"),
+        "2026-11-01T00:00:00Z",
     ]
 
 
@@ -221,7 +221,7 @@ def test_node_groups_are_shown_without_a_hyperpod_cluster(session: AwsSession) -
     lines = printed(found, width=200)
 
     assert lines[:2] == [
-        "ml-eks in us-west-2: ACTIVE, 2026-11-01 00:00:00 UTC",
+        "ml-eks in us-west-2: ACTIVE, 2026-11-01T00:00:00Z",
         "cluster: is null, so there is no HyperPod cluster.",
     ]
     assert [line.split() for line in lines if line.startswith(("spot  ", "a100  "))] == [
@@ -233,7 +233,7 @@ def test_node_groups_are_shown_without_a_hyperpod_cluster(session: AwsSession) -
     assert "Wait until EC2 has capacity. Or add a group with another name" in issue
     whole = replace(found, node_groups=[found.node_groups[0]])
     assert [*changes(found, replace(found, node_groups=whole.node_groups))] == [
-        "2026-11-01 00:00:00 spot: healthy, or gone"
+        "2026-11-01T00:00:00Z spot: healthy, or gone"
     ]
     assert "There are no nodes." in printed(replace(found, node_groups=[]))
 
@@ -281,8 +281,8 @@ def test_changes_are_lines() -> None:
     assert [*changes(before, look(broken=40))][-1].endswith("30 more nodes changed")
     (told,) = changes(replace(before, events=[]), before)
     # With the time of the event, not of the look.
-    assert told.startswith("2026-10-31 23:00:00 Error b i-1 capacity: We currently")
-    again = replace(CAPACITY, id="2", time="2026-11-01 00:00:00", times=2)
+    assert told.startswith("2026-10-31T23:00:00Z Error b i-1 capacity: We currently")
+    again = replace(CAPACITY, id="2", time="2026-11-01T00:00:00Z", times=2)
     assert [*changes(before, replace(before, events=[again]))] == []
 
 
@@ -300,11 +300,11 @@ FIRST = Snapshot(
     cluster="ml",
     region="us-west-2",
     status="InService",
-    time="2026-11-01 00:00:00",
+    time="2026-11-01T00:00:00Z",
     notes=[],
     groups=[GROUP],
 )
-SECOND = replace(FIRST, time="2026-11-01 00:00:10", groups=[replace(GROUP, current=2)])
+SECOND = replace(FIRST, time="2026-11-01T00:00:10Z", groups=[replace(GROUP, current=2)])
 
 
 @pytest.mark.parametrize("terminal", [False, True])
@@ -339,5 +339,5 @@ def test_it_goes_on_after_an_error_until_interrupted(
     else:
         assert text.count("no network") == 1
         assert text.splitlines()[-1] == (
-            "2026-11-01 00:00:10 a: 2 of 2 nodes, 1 healthy, InService"
+            "2026-11-01T00:00:10Z a: 2 of 2 nodes, 1 healthy, InService"
         )

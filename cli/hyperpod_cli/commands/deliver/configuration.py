@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from hyperpod_cli.commands import command
-from hyperpod_cli.terminal.options import ConfigFile
+from hyperpod_cli.terminal.options import AsJson, ConfigFile
 
 
 @command()
@@ -29,32 +29,28 @@ def synth(
 
 
 @command()
-def validate(*, config: ConfigFile) -> None:
+def validate(*, config: ConfigFile, as_json: AsJson = False) -> int | None:
     """Check a configuration, and say what it deploys."""
-    from datetime import date
+    from hyperpod_cdk import ConfigError
+    from hyperpod_cli.deliver.validation import refusal_as_json, validation
+    from hyperpod_cli.inspect.cost import summary
+    from hyperpod_cli.terminal.console import print_json
+    from hyperpod_cli.terminal.errors import REFUSED
 
-    from hyperpod_cdk import load_config
-    from hyperpod_cdk.checks import findings
-    from hyperpod_cdk.helm.chart_rules import placeholder_warning
-    from hyperpod_cdk.loading import check_chart
-    from hyperpod_cli.deliver.shell_findings import shell_findings
-    from hyperpod_cli.inspect.cost import cost_here, summary
-    from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_support import support_findings
-    from hyperpod_stacks.packaged_chart import helm_chart
-    from hyperpod_stacks.table import description
-
-    loaded = load_config(config)
-    chart = helm_chart(loaded)
-    check_chart(loaded, path=config, chart=chart)
+    try:
+        found = validation(config)
+    except ConfigError as error:
+        if not as_json:
+            raise
+        print_json(refusal_as_json(config, error))
+        return REFUSED
+    if as_json:
+        print_json(found.as_json())
+        return None
     typer.echo(f"{config} is valid. It deploys:")
-    for line in description(loaded):
+    for line in found.stacks:
         typer.echo(f"  {line}")
-    typer.echo(summary(cost_here(loaded)))
-    for warning in (
-        *findings(loaded),
-        *(support_findings(loaded, day=date.today()) if loaded.control_plane else ()),
-        *shell_findings(loaded),
-    ):
+    typer.echo(summary(found.cost))
+    for warning in found.warnings:
         typer.echo(f"WARNING {warning}")
-    if chart.is_placeholder and loaded.needs_official_chart:
-        typer.echo(f"WARNING {placeholder_warning()}")
+    return None

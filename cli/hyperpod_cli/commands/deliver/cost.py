@@ -44,16 +44,22 @@ def cost(
     """
     from hyperpod_cdk import load_config
     from hyperpod_cli.inspect.actual_cost.command import run
+    from hyperpod_cli.inspect.cost import as_json as cost_as_json
     from hyperpod_cli.inspect.cost import cost_here, lines
+    from hyperpod_cli.terminal.console import print_json
     from hyperpod_cli.terminal.errors import OpsError
 
     if actual:
         run(config=config, month=month, records=records, as_json=as_json)
         return
-    given = {"--month": month, "--records": records, "--json": as_json or None}
+    given = {"--month": month, "--records": records}
     for option in (name for name, value in given.items() if value is not None):
         raise OpsError(f"{option}: requires --actual; add it")
-    for line in lines(cost_here(load_config(config)), name=str(config)):
+    found = cost_here(load_config(config))
+    if as_json:
+        print_json(cost_as_json(found))
+        return
+    for line in lines(found, name=str(config)):
         typer.echo(line)
 
 

@@ -163,8 +163,7 @@ def _require_metrics(config: Config, path: Path) -> None:
 def _show(month: Month, *, cluster: str, head: str, source: str) -> None:
     out = console()
     out.print(
-        f"{cluster} from {in_utc(month.since)} to {in_utc(month.until)} UTC, {source}, "
-        "at list prices"
+        f"{cluster} from {in_utc(month.since)} to {in_utc(month.until)}, {source}, at list prices"
     )
     out.print("")
     numbers = ("node-hours", "of accelerated", "USD")

@@ -11,7 +11,7 @@ from typing import Any, Self
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.schema.errors import Finding, Severity, one_line
+from hyperpod_cdk.schema.errors import Finding, Severity, key_path, one_line
 from hyperpod_cdk.schema.yaml_file import YamlFile, read_yaml
 from hyperpod_cli.aws.account import caller_in
 from hyperpod_cli.aws.session import aws_session
@@ -192,6 +192,7 @@ class PreflightReport:
                 {
                     "status": str(_OF_SEVERITY[finding.severity]),
                     "message": self._line(finding),
+                    "key": key_path(finding.path) or None,
                     "command": command_in(command, self.target),
                 }
                 for finding, command in result.problems

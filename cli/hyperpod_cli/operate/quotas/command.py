@@ -167,15 +167,15 @@ def _as_data(outcomes: Sequence[SimulatedQuotas], trace: Trace) -> dict[str, obj
     return {
         outcome.label: {
             "config": outcome.quotas.name,
-            "ends": None if outcome.end is None else trace.moment(outcome.end),
+            "ends": None if outcome.end is None else trace.zoned(outcome.end),
             "teams": outcome.rows,
             "never": [job.name for job in outcome.simulation.never],
             "runs": [
                 {
                     "job": each.job.name,
                     "team": each.job.team,
-                    "start": trace.moment(each.start),
-                    "end": trace.moment(each.end),
+                    "start": trace.zoned(each.start),
+                    "end": trace.zoned(each.end),
                     "made_room_for": each.made_room_for and each.made_room_for.name,
                 }
                 for each in outcome.simulation.runs

@@ -65,6 +65,11 @@ class Trace:
                 f"--jobs: {self.path}: its jobs end after the year 9999; submit them earlier"
             ) from None
 
+    def zoned(self, second: int) -> str:
+        """Return a time of the list as JSON has it; a date is in UTC."""
+        moment = self.moment(second)
+        return f"{moment.replace(' ', 'T')}Z" if self.has_dates else moment
+
 
 class _LineError(Exception):
     """What is wrong with a line."""

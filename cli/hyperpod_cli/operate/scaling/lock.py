@@ -61,7 +61,7 @@ def _held(lock: Path, *, path: Path) -> IO[str]:
     user = os.environ.get("USER") or os.getuid()
     file.write(
         f"process {os.getpid()} of {user} on {socket.gethostname()} (`{command}`, "
-        f"since {in_utc(datetime.now(UTC))} UTC)"
+        f"since {in_utc(datetime.now(UTC))})"
     )
     file.flush()
     return file

@@ -44,7 +44,7 @@ def display(
 
 
 def _parts(snapshot: Snapshot, *, most_nodes: int, every_node: bool) -> Iterator[RenderableType]:
-    yield styled(f"{snapshot.cluster} in {snapshot.region}: {snapshot.status}, {snapshot.time} UTC")
+    yield styled(f"{snapshot.cluster} in {snapshot.region}: {snapshot.status}, {snapshot.time}")
     for note in snapshot.notes:
         yield styled(note, style="yellow")
     if snapshot.groups:

@@ -73,7 +73,7 @@ def test_the_sums_are_those_of_the_nodes() -> None:
         for key in ("jobs", "preemptions", "borrowed_node_hours", "idle_node_hours", "idle_usd"):
             assert sum(row[key] for row in teams) == pytest.approx(everything[key], abs=0.05)
         # Eight nodes from the first job until the last ends, but for what ran.
-        hours = _hours(each["ends"]) - _hours("2026-11-02 08:00")
+        hours = _hours(each["ends"]) - _hours("2026-11-02T08:00Z")
         ran = sum(
             _nodes(run["job"]) * (_hours(run["end"]) - _hours(run["start"])) for run in each["runs"]
         )
@@ -91,7 +91,7 @@ def test_checkpoints_save_what_was_done() -> None:
 
 
 def _hours(moment: str) -> float:
-    day, time = moment.split()
+    day, time = moment.removesuffix("Z").split("T")
     hours, minutes = time.split(":")
     return 24 * int(day[-2:]) + int(hours) + int(minutes) / 60
 
