@@ -118,7 +118,6 @@ def report_page(
     *,
     config: Config,
     region: str,
-    assembly: Path,
     attempts: Sequence[Attempt],
 ) -> Content:
     """Return what the page tells of a rehearsal and its deployments."""
@@ -135,7 +134,7 @@ def report_page(
             "Took": duration(report.seconds),
             **({} if report.training is None else report.training.facts),
         },
-        assembly=assembly,
+        config=config,
         cost=cost_here(config),
         attempts=attempts,
         # What a deployment has told is there already.

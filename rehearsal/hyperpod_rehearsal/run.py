@@ -99,7 +99,6 @@ class Rehearsal:
                     report,
                     config=self.config,
                     region=self.region,
-                    assembly=self.work_directory / "cdk.out",
                     attempts=attempts,
                 ),
                 self.work_directory / "report.html",

@@ -246,7 +246,6 @@ class Stage:
         self.attempts.append(
             Attempt(
                 command=f"hyperpod-cdk deploy {self.current}",
-                assembly=self.assembly,
                 events=operation.events,
                 messages=messages,
             )

@@ -91,7 +91,11 @@ def test_the_report_says_what_the_fault_cost() -> None:
 def test_the_picture_has_the_steps_before_and_after_the_fault() -> None:
     drawn = ElementTree.fromstring(picture(report()))  # noqa: S314 - our own
     space = "{http://www.w3.org/2000/svg}"
-    lines = [each.attrib["points"].split() for each in drawn.iter(f"{space}polyline")]
+    lines = [
+        each.attrib["d"].split("L")
+        for each in drawn.iter(f"{space}path")
+        if each.get("class") == "steps"
+    ]
     assert [len(points) for points in lines] == [LAST, END - SAVED]
     texts = [each.text for each in drawn.iter(f"{space}text")]
     assert "a GPU node fails" in texts

@@ -18,7 +18,7 @@ from hyperpod_cdk.facts.operator_addons import (
     SPACES,
     TRAINING_OPERATOR,
 )
-from hyperpod_cli.aws.assembly import CDK_METADATA, Address, reached, stacks_in
+from hyperpod_cli.aws.assembly import CDK_METADATA, Address, stacks_in
 from tests.conftest import Assemble, Configure
 from tests.support.configs import CONFIG_FOLDER, orchestrated_by
 from tests.support.template_view import TemplateView
@@ -98,7 +98,14 @@ class Graph:
 
     def before(self, address: Address) -> AbstractSet[Address]:
         """Return all that a resource needs, directly or not."""
-        return {*reached([address], lambda each: self._resources[each].needs)}
+        found: set[Address] = set()
+        pending = [*self._resources[address].needs]
+        while pending:
+            each = pending.pop()
+            if each not in found:
+                found.add(each)
+                pending += self._resources[each].needs
+        return found
 
 
 def first_nodes(config: Config) -> str:

@@ -12,7 +12,6 @@ from aws_reference.resource_schemas import schema_of, schemas
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.node_groups.node_groups import OF_NODE_GROUPS
 from hyperpod_cli.aws.assembly import text
-from hyperpod_cli.inspect.diagram.picture import picture
 from tests.conftest import Assemble, Configure
 from tests.support.assembly import Assembly, synthesized
 from tests.support.configs import CONFIGS, EVERY_FIELD, default_document
@@ -38,14 +37,6 @@ def test_the_stack_has_the_same_outputs_but_the_shortage(assembly: Assembly) -> 
     assert {*releases} <= view.dependencies(cluster)
     # Before it, nothing of the stack is deleted.
     assert cluster in view.dependencies(view.id("Custom::DeletionCheck"))
-
-
-def test_the_picture_shows_the_cluster(assembly: Assembly) -> None:
-    drawn = picture(assembly.directory)
-
-    assert "HyperPod cluster" in drawn
-    assert "node recovery Automatic, provisioning Continuous" in drawn
-    assert "nodes and pods" in drawn
 
 
 ARNS = re.compile(r"\barn:aws[a-z-]*:[^\"]*")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -30,18 +30,6 @@ class Address:
 
     stack: str
     logical_id: str
-
-
-def reached(starts: Iterable[T], needs: Callable[[T], Iterable[T]]) -> Iterator[T]:
-    """Yield all that starts need, directly or not, the nearest first, without themselves."""
-    pending = [*starts]
-    seen = {*pending}
-    while pending:
-        for each in needs(pending.pop(0)):
-            if each not in seen:
-                seen.add(each)
-                pending.append(each)
-                yield each
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,7 +60,6 @@ class Stack:
         region: Region that it is deployed to; empty if the assembly names none.
         lookup_role: ARN of the role of `cdk bootstrap` that reads it; empty without a bootstrap.
         execution_role: ARN of CloudFormation's role; empty without a bootstrap.
-        shown: Resources in the place of the template's. Default: the template's.
     """
 
     name: str
@@ -84,7 +71,6 @@ class Stack:
     is_protected: bool = False
     lookup_role: str = ""
     execution_role: str = ""
-    shown: Mapping[Address, TemplateResource] | None = None
 
     @property
     def size(self) -> int:
@@ -92,16 +78,9 @@ class Stack:
         kinds = (resource["Type"] for resource in self.template["Resources"].values())
         return sum(kind != CDK_METADATA for kind in kinds)
 
-    @property
-    def description(self) -> str:
-        """What its template says of it."""
-        return str(self.template.get("Description", ""))
-
     @cached_property
     def resources(self) -> Mapping[Address, TemplateResource]:
         """Its resources by address."""
-        if self.shown is not None:
-            return self.shown
         bodies = self.template["Resources"]
         known = {Address(self.name, each) for each in bodies} | {*self.exports.values()}
         return {

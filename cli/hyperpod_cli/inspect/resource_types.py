@@ -36,10 +36,6 @@ class ResourceType:
         name_in_arn: The variable that is its name in the ARNs of the Service Authorization
             Reference; None if the ARN has an identifier that the service draws.
         added_to: The type whose name its `ClusterName` is.
-        part_of: The type in whose card the picture of a deployment draws it, if it refers to one in
-            the same stack.
-        is_drawn: Whether the picture draws it by itself: not permissions, logs, and what only joins
-            two other resources.
         billed_as: Words of a charge, or of what a cost leaves out, by the resource's properties;
             None if it is free.
         holds_data: Whether a replacement loses data or the work of a cluster.
@@ -49,8 +45,6 @@ class ResourceType:
     source: str | None = None
     name_in_arn: str | None = None
     added_to: str | None = None
-    part_of: str | None = None
-    is_drawn: bool = True
     billed_as: Callable[[Properties], str | None] = lambda _: None
     holds_data: bool = False
 
@@ -70,15 +64,15 @@ def _file_system(properties: Properties) -> str:
 
 RESOURCE_TYPES: Mapping[str, ResourceType] = {
     STACK: ResourceType(seconds=20),
-    "AWS::APS::RuleGroupsNamespace": ResourceType(seconds=15, part_of="AWS::APS::Workspace"),
+    "AWS::APS::RuleGroupsNamespace": ResourceType(seconds=15),
     "AWS::APS::Workspace": ResourceType(
         seconds=30, billed_as=_as("metrics in Prometheus"), holds_data=True
     ),
     # Free: only actions of a budget are billed.
     "AWS::Budgets::Budget": ResourceType(name_in_arn="BudgetName"),
-    "AWS::Chatbot::SlackChannelConfiguration": ResourceType(part_of=_TOPIC),
+    "AWS::Chatbot::SlackChannelConfiguration": ResourceType(),
     "AWS::CloudWatch::Alarm": ResourceType(
-        name_in_arn="AlarmName", part_of=_TOPIC, billed_as=_as("CloudWatch alarm metric")
+        name_in_arn="AlarmName", billed_as=_as("CloudWatch alarm metric")
     ),
     "AWS::CloudWatch::Dashboard": ResourceType(
         name_in_arn="DashboardName", billed_as=_as("CloudWatch dashboard")
@@ -88,27 +82,25 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     ),
     # Billed by request, which are a few a fault.
     "AWS::DynamoDB::Table": ResourceType(name_in_arn="TableName"),
-    "AWS::EC2::EIP": ResourceType(
-        seconds=15, part_of=_VPC, is_drawn=False, billed_as=_as("public IPv4 address")
-    ),
+    "AWS::EC2::EIP": ResourceType(seconds=15, billed_as=_as("public IPv4 address")),
     # Free but for its records, which are logs.
-    "AWS::EC2::FlowLog": ResourceType(part_of=_VPC),
-    "AWS::EC2::InternetGateway": ResourceType(seconds=15, part_of=_VPC, is_drawn=False),
-    "AWS::EC2::LaunchTemplate": ResourceType(part_of=_NODE_GROUP, is_drawn=False),
+    "AWS::EC2::FlowLog": ResourceType(),
+    "AWS::EC2::InternetGateway": ResourceType(seconds=15),
+    "AWS::EC2::LaunchTemplate": ResourceType(),
     # What Terraform's logs in public repositories say: 94 to 105 seconds.
-    "AWS::EC2::NatGateway": ResourceType(seconds=105, part_of=_VPC, billed_as=_as("NAT gateway")),
-    "AWS::EC2::PlacementGroup": ResourceType(is_drawn=False),
-    "AWS::EC2::Route": ResourceType(part_of=_VPC),
-    "AWS::EC2::RouteTable": ResourceType(part_of=_VPC),
+    "AWS::EC2::NatGateway": ResourceType(seconds=105, billed_as=_as("NAT gateway")),
+    "AWS::EC2::PlacementGroup": ResourceType(),
+    "AWS::EC2::Route": ResourceType(),
+    "AWS::EC2::RouteTable": ResourceType(),
     "AWS::EC2::SecurityGroup": ResourceType(),
-    "AWS::EC2::SecurityGroupEgress": ResourceType(part_of="AWS::EC2::SecurityGroup"),
-    "AWS::EC2::SecurityGroupIngress": ResourceType(part_of="AWS::EC2::SecurityGroup"),
-    "AWS::EC2::Subnet": ResourceType(part_of=_VPC, holds_data=True),
-    "AWS::EC2::SubnetRouteTableAssociation": ResourceType(part_of=_VPC),
+    "AWS::EC2::SecurityGroupEgress": ResourceType(),
+    "AWS::EC2::SecurityGroupIngress": ResourceType(),
+    "AWS::EC2::Subnet": ResourceType(holds_data=True),
+    "AWS::EC2::SubnetRouteTableAssociation": ResourceType(),
     _VPC: ResourceType(holds_data=True),
-    "AWS::EC2::VPCCidrBlock": ResourceType(part_of=_VPC),
-    "AWS::EC2::VPCEndpoint": ResourceType(seconds=60, part_of=_VPC, billed_as=_endpoint),
-    "AWS::EC2::VPCGatewayAttachment": ResourceType(part_of=_VPC),
+    "AWS::EC2::VPCCidrBlock": ResourceType(),
+    "AWS::EC2::VPCEndpoint": ResourceType(seconds=60, billed_as=_endpoint),
+    "AWS::EC2::VPCGatewayAttachment": ResourceType(),
     "AWS::ECR::Repository": ResourceType(
         name_in_arn="RepositoryName", billed_as=_as("images in ECR"), holds_data=True
     ),
@@ -116,9 +108,8 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
         seconds=5,
         source="https://github.com/DevopsArtFactory/terraform-provisioning/pull/47",
         added_to=_EKS,
-        is_drawn=False,
     ),
-    "AWS::EKS::Addon": ResourceType(seconds=35, added_to=_EKS, part_of=_EKS),
+    "AWS::EKS::Addon": ResourceType(seconds=35, added_to=_EKS),
     _EKS: ResourceType(
         seconds=606,
         source=_EKS_ADDONS,
@@ -131,17 +122,15 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
         seconds=150,
         name_in_arn="NodegroupName",
         added_to=_EKS,
-        part_of=_EKS,
         holds_data=True,
     ),
     # In the card of the add-on that waits for it.
-    "AWS::EKS::PodIdentityAssociation": ResourceType(seconds=5, part_of="AWS::IAM::Role"),
-    "AWS::Events::Rule": ResourceType(name_in_arn="RuleName", part_of="AWS::Lambda::Function"),
+    "AWS::EKS::PodIdentityAssociation": ResourceType(seconds=5),
+    "AWS::Events::Rule": ResourceType(name_in_arn="RuleName"),
     # Free: the files are billed in S3 and FSx.
     "AWS::FSx::DataRepositoryAssociation": ResourceType(
         seconds=600,
         source="https://github.com/aws-samples/amazon-eks-machine-learning-with-terraform-and-kubeflow/issues/112",
-        part_of=_FSX,
     ),
     _FSX: ResourceType(
         seconds=600,
@@ -153,20 +142,16 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "AWS::Grafana::Workspace": ResourceType(
         seconds=300, billed_as=_as("Amazon Managed Grafana"), holds_data=True
     ),
-    "AWS::IAM::ManagedPolicy": ResourceType(
-        seconds=20, name_in_arn="PolicyNameWithPath", is_drawn=False
-    ),
-    "AWS::IAM::Policy": ResourceType(seconds=15, is_drawn=False),
-    "AWS::IAM::OIDCProvider": ResourceType(part_of="AWS::IAM::Role"),
+    "AWS::IAM::ManagedPolicy": ResourceType(seconds=20, name_in_arn="PolicyNameWithPath"),
+    "AWS::IAM::Policy": ResourceType(seconds=15),
+    "AWS::IAM::OIDCProvider": ResourceType(),
     "AWS::IAM::Role": ResourceType(seconds=20, name_in_arn="RoleNameWithPath"),
     "AWS::KMS::Alias": ResourceType(name_in_arn="Alias"),
     "AWS::KMS::Key": ResourceType(seconds=60, billed_as=_as("KMS key"), holds_data=True),
     "AWS::Lambda::Function": ResourceType(name_in_arn="FunctionName", billed_as=_as(_LAMBDA)),
-    "AWS::Lambda::LayerVersion": ResourceType(name_in_arn="LayerName", is_drawn=False),
-    "AWS::Lambda::Permission": ResourceType(part_of="AWS::Lambda::Function", is_drawn=False),
-    "AWS::Logs::LogGroup": ResourceType(
-        name_in_arn="LogGroupName", is_drawn=False, billed_as=_as("logs (")
-    ),
+    "AWS::Lambda::LayerVersion": ResourceType(name_in_arn="LayerName"),
+    "AWS::Lambda::Permission": ResourceType(),
+    "AWS::Logs::LogGroup": ResourceType(name_in_arn="LogGroupName", billed_as=_as("logs (")),
     _RDS: ResourceType(
         seconds=600,
         source="https://github.com/hashicorp/terraform/issues/498",
@@ -174,30 +159,26 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
         billed_as=_as("RDS for MariaDB"),
         holds_data=True,
     ),
-    "AWS::RDS::DBSubnetGroup": ResourceType(
-        name_in_arn="SubnetGroupName", part_of=_RDS, is_drawn=False, holds_data=True
-    ),
-    "AWS::Route53Resolver::FirewallDomainList": ResourceType(is_drawn=False, billed_as=_as("DNS")),
-    "AWS::Route53Resolver::FirewallRuleGroup": ResourceType(is_drawn=False),
-    "AWS::Route53Resolver::FirewallRuleGroupAssociation": ResourceType(part_of=_VPC),
+    "AWS::RDS::DBSubnetGroup": ResourceType(name_in_arn="SubnetGroupName", holds_data=True),
+    "AWS::Route53Resolver::FirewallDomainList": ResourceType(billed_as=_as("DNS")),
+    "AWS::Route53Resolver::FirewallRuleGroup": ResourceType(),
+    "AWS::Route53Resolver::FirewallRuleGroupAssociation": ResourceType(),
     "AWS::S3::Bucket": ResourceType(
         seconds=20, name_in_arn="BucketName", billed_as=_as("S3"), holds_data=True
     ),
-    "AWS::S3::BucketPolicy": ResourceType(part_of="AWS::S3::Bucket"),
+    "AWS::S3::BucketPolicy": ResourceType(),
     # Free: its nodes are charges of their own.
     "AWS::SageMaker::Cluster": ResourceType(seconds=1200, source=_HYPERPOD, holds_data=True),
-    "AWS::SNS::Subscription": ResourceType(part_of=_TOPIC),
+    "AWS::SNS::Subscription": ResourceType(),
     # Assumed to be within the free tier: a message a fault.
     _TOPIC: ResourceType(name_in_arn="TopicName"),
-    "AWS::SNS::TopicPolicy": ResourceType(part_of=_TOPIC, is_drawn=False),
+    "AWS::SNS::TopicPolicy": ResourceType(),
     # Free: a standard parameter.
-    "AWS::SSM::Parameter": ResourceType(
-        seconds=2, name_in_arn="ParameterNameWithoutLeadingSlash", is_drawn=False
-    ),
+    "AWS::SSM::Parameter": ResourceType(seconds=2, name_in_arn="ParameterNameWithoutLeadingSlash"),
     "AWS::StepFunctions::StateMachine": ResourceType(
         name_in_arn="StateMachineName", billed_as=_as(_LAMBDA)
     ),
-    "Custom::DefaultSecurityGroup": ResourceType(part_of=_VPC),
+    "Custom::DefaultSecurityGroup": ResourceType(),
     "Custom::DeletionCheck": ResourceType(),
     # EKS says UPDATING for minutes; assumed.
     "Custom::EksAuthenticationMode": ResourceType(seconds=180),
@@ -205,11 +186,11 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "Custom::HelmRelease": ResourceType(seconds=60),
     "Custom::HyperPodCluster": ResourceType(seconds=1200, source=_HYPERPOD, holds_data=True),
     "Custom::LifecycleScripts": ResourceType(seconds=30),
-    "Custom::NodeGroupSize": ResourceType(is_drawn=False),
+    "Custom::NodeGroupSize": ResourceType(),
     "Custom::TaskGovernance": ResourceType(seconds=60),
 }
-"""By type. What reads the table follows: the deployer's policy, the picture,
-and the tests of costs and of replacements."""
+"""By type. What reads the table follows: the deployer's policy, how long
+a change takes, and the tests of costs and of replacements."""
 
 
 def resource_type(name: str) -> ResourceType:

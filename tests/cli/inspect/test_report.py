@@ -1,7 +1,5 @@
 """The report of a deployment: one page."""
 
-import json
-import shutil
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -16,7 +14,6 @@ from hyperpod_cli.inspect.cost import summary
 from hyperpod_cli.inspect.report.page import Attempt, Content, page, write
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.stack_progress.failures import failure_lines
-from tests.conftest import Assemble
 from tests.support.browser import faults, looked_at, marked, source, source_of
 from tests.support.stack_events import event
 
@@ -45,18 +42,17 @@ EVENTS = {
 
 
 @pytest.fixture(scope="module")
-def succeeded(default_config: Config, assemble: Assemble) -> Content:
+def succeeded(default_config: Config) -> Content:
     """A deployment in which nothing changed."""
-    assembly = assemble(default_config).directory
     return Content(
         title="Deployment of ml",
         verdict="The deployment succeeded.",
         ok=True,
         written=datetime(2026, 11, 22, tzinfo=UTC),
         facts={"Region": "us-west-2"},
-        assembly=assembly,
+        config=default_config,
         cost=cost(default_config, region=None, day=date(2026, 11, 22)),
-        attempts=[Attempt(command="hyperpod-cdk deploy", assembly=assembly, events={NAME: []})],
+        attempts=[Attempt(command="hyperpod-cdk deploy", events={NAME: []})],
         outputs={"ml-platform": {"VpcId": "vpc-1", "OutputVpcId": "vpc-1"}, NAME: {}},
         checks=[Check(title="kubectl get nodes", ok=True)],
         following=["Next:", "  kubectl get nodes"],
@@ -148,13 +144,7 @@ def test_a_success_says_what_is_deployed_and_what_it_costs(
         assert said in text
     assert "OutputVpcId" not in text
     html = page(succeeded)
-    assert "HyperPod cluster ml-cluster; node recovery Automatic" in html
-
-
-def test_without_templates_there_is_no_picture(succeeded: Content, tmp_path: Path) -> None:
-    html = page(replace(succeeded, assembly=tmp_path, attempts=(), errors=["config.yaml:1: no"]))
-    assert "There are no templates" in html
-    assert "config.yaml:1: no" in html
+    assert "HyperPod cluster ml-cluster with 2 instance groups" in html
 
 
 def test_a_report_is_written_whole_or_not_at_all(
@@ -174,16 +164,11 @@ def test_a_report_is_written_whole_or_not_at_all(
     assert path.read_text("utf-8") == former
 
 
-def test_a_template_that_cannot_be_drawn_is_told(succeeded: Content, tmp_path: Path) -> None:
-    folder = shutil.copytree(succeeded.assembly, tmp_path / "cdk.out")
-    path = folder / "ml-addons.template.json"
-    template = json.loads(path.read_text("utf-8"))
-    template["Resources"]["Dns"] = {"Type": "AWS::EKS::Addon", "Properties": {}}
-    path.write_text(json.dumps(template), "utf-8")
-
-    problem = write(replace(succeeded, assembly=folder), tmp_path / "report.html")
-
-    assert problem == "KeyError: 'AddonName'"
+def test_what_cannot_be_written_is_told(succeeded: Content, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    problem = write(succeeded, tmp_path / "file" / "report.html")
+    assert problem is not None
+    assert problem.startswith("NotADirectoryError")
 
 
 _MOST_BYTES = 200_000

@@ -1,15 +1,16 @@
-"""Draw an overview of what the default configuration deploys."""
+"""Draw what the default configuration deploys."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
-from hyperpod_cli.inspect.diagram.picture import overview_picture
+from hyperpod_cdk import load_config
+from hyperpod_cli.inspect.diagram.picture import picture
 from tools.generate import REPOSITORY
-from tools.generate.synthesis import assembly
+from tools.generate.synthesis import DEFAULT
 
-_OVERVIEW = REPOSITORY / "docs" / "architecture.svg"
+TARGET = REPOSITORY / "docs" / "architecture.svg"
 
 
 def render() -> Mapping[Path, str]:
-    """Return the overview."""
-    return {_OVERVIEW: overview_picture(assembly())}
+    """Return the picture."""
+    return {TARGET: picture(load_config(DEFAULT))}

@@ -1,7 +1,7 @@
-"""Commands that read templates: `deployer-policy` and `diagram`."""
+"""Commands that say what a configuration needs and deploys: `deployer-policy` and `diagram`."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -62,44 +62,25 @@ def deployer_policy(
 def diagram(
     *,
     config: ConfigFile,
-    templates: Templates = None,
-    file_format: Annotated[
-        Literal["svg", "png", "mermaid"] | None,
-        typer.Option("--format", help="Default: that of the file's suffix, else svg."),
-    ] = None,
     output: Annotated[
-        Path | None, typer.Option(help="File to write. Default: standard output.")
+        Path | None,
+        typer.Option(help="File to write, .svg or .png. Default: SVG on standard output."),
     ] = None,
 ) -> None:
-    """Draw what a configuration deploys.
-
-    From its CloudFormation templates, which it synthesizes.
-    """
-    from hyperpod_cli.aws.cdk_cli import synthesized
-    from hyperpod_cli.inspect.diagram.picture import drawn, pictured
+    """Draw what a configuration deploys: its network, nodes, storage, and who uses them."""
+    from hyperpod_cdk import load_config
+    from hyperpod_cli.inspect.diagram.picture import picture
+    from hyperpod_cli.inspect.diagram.png import png
     from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
     from hyperpod_cli.terminal.errors import OpsError
 
-    suffixes = {".svg": "svg", ".png": "png", ".mmd": "mermaid", ".mermaid": "mermaid"}
-    suffix = output.suffix.lower() if output else ".svg"
-    if file_format is None and suffix not in suffixes:
-        raise OpsError(
-            f"--output: {str(output)!r} must end with {', '.join(suffixes)}; or give --format"
-        )
-    chosen = file_format or suffixes[suffix]
-    if chosen == "png" and output is None and typer.get_binary_stream("stdout").isatty():
-        raise OpsError("--output: a PNG cannot be shown in a terminal; name a file")
-    with synthesized(config, templates=templates) as folder:
-        try:
-            stacks = pictured(folder)
-        except OSError as error:
-            raise OpsError(
-                f"--templates: {error}; name a folder that `cdk synth` wrote, or leave it out"
-            ) from None
-    content = drawn(stacks, file_format=chosen)
+    if output is not None and output.suffix.lower() not in (".svg", ".png"):
+        raise OpsError(f"--output: {str(output)!r} must end with .svg or .png")
+    svg = picture(load_config(config))
     if output is None:
-        typer.get_binary_stream("stdout").write(content)
+        typer.echo(svg, nl=False)
         return
+    content = png(svg) if output.suffix.lower() == ".png" else svg.encode()
     try:
         replace_file(output, content, mode=PUBLIC)
     except OSError as error:

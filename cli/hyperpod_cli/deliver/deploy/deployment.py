@@ -98,7 +98,6 @@ def deploy(path: Path, *, templates: Path, only: str, express: bool, yes: bool) 
     report = write_report(
         outcome,
         command=again,
-        templates=templates,
         config=config,
         region=region,
         outputs=outputs,
@@ -117,7 +116,6 @@ def write_report(
     outcome: StackRunResult,
     *,
     command: str,
-    templates: Path,
     config: Config,
     region: str,
     outputs: Mapping[str, Mapping[str, str]],
@@ -129,9 +127,7 @@ def write_report(
     if outcome.code:
         ended = "was interrupted" if outcome.code == INTERRUPTED else "failed"
         verdict = f"The deployment {ended}."
-    attempt = Attempt(
-        command=command, assembly=templates, events=outcome.events, messages=outcome.messages
-    )
+    attempt = Attempt(command=command, events=outcome.events, messages=outcome.messages)
     path = REPORTS / config.name / "report.html"
     content = Content(
         title=f"Deployment of {config.name}",
@@ -139,7 +135,7 @@ def write_report(
         ok=outcome.code == 0,
         written=datetime.now(UTC),
         facts={"Command": command, "Region": region},
-        assembly=templates,
+        config=config,
         cost=cost_here(config),
         attempts=[attempt],
         outputs=outputs,

@@ -14,18 +14,20 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import Cost
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import is_repeated
 from hyperpod_cli.inspect.cost import UNITS, summary, what
-from hyperpod_cli.inspect.diagram.picture import picture, pictured
+from hyperpod_cli.inspect.diagram.picture import picture
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import summary as summary_of_checks
 from hyperpod_cli.stack_progress.progress import StackProgress, duration, progress_of
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
 from hyperpod_cli.terminal.console import rounded
 from hyperpod_shared.redaction import redacted
+from hyperpod_stacks.table import description
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,7 +38,6 @@ class Attempt:
     """
 
     command: str
-    assembly: Path
     events: Mapping[str, Sequence[StackEvent]]
     messages: Sequence[str] = ()
 
@@ -56,7 +57,7 @@ class Content:
     ok: bool
     written: datetime
     facts: Mapping[str, str]
-    assembly: Path
+    config: Config
     cost: Cost
     attempts: Sequence[Attempt] = ()
     errors: Sequence[str] = ()
@@ -92,7 +93,8 @@ def page(content: Content) -> str:
         .get_template(TEMPLATE.name)
         .render(
             content=content,
-            drawn=_drawn(content.assembly),
+            picture=_image(content.config),
+            words=[" ".join(line.split()) for line in description(content.config)],
             attempts=content.attempts,
             failures=[attempt for attempt in content.attempts if attempt.messages],
             outputs={stack: _shown(values) for stack, values in content.outputs.items()},
@@ -131,15 +133,9 @@ def _without_secrets(value: object) -> object:
     return value if isinstance(value, Markup) else redacted(str(value))
 
 
-def _drawn(assembly: Path) -> Mapping[str, object] | None:
-    """Return the picture as the address of an image, and its stacks, to be read."""
-    try:
-        svg, stacks = picture(assembly), pictured(assembly)
-    except OSError:  # nothing was synthesized
-        return None
-    # An image has its own styles and identifiers, and cannot run anything.
-    encoded = base64.b64encode(svg.encode()).decode()
-    return {"source": f"data:image/svg+xml;base64,{encoded}", "stacks": stacks}
+def _image(config: Config) -> str:
+    """Return the picture as an image in an address, where it runs nothing."""
+    return f"data:image/svg+xml;base64,{base64.b64encode(picture(config).encode()).decode()}"
 
 
 def _shown(values: Mapping[str, str]) -> dict[str, str]:

@@ -1,10 +1,10 @@
 """Who uses how many nodes over time, as an SVG image: a panel for each configuration."""
 
 from collections.abc import Sequence
-from xml.sax.saxutils import escape
 
 from hyperpod_cli.operate.quotas.measures import SimulatedQuotas, Span, spans
 from hyperpod_cli.operate.quotas.trace import Trace
+from hyperpod_cli.svg import Svg
 
 _WIDTH, _PANEL, _LEFT, _RIGHT, _TOP = 1040, 230, 64, 14, 92
 _GAP = 58  # between panels: room for the times and the next title
@@ -15,14 +15,10 @@ _LEGEND = 22
 _LETTER = 12.5 * 0.56  # width of a letter in a wide font
 # Okabe and Ito's, which people who see few colors tell apart: https://jfly.uni-koeln.de/color/
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c7a00", "#5b6770")
-# Solid colors on the image's own background are legible on light and dark pages.
-_STYLE = """
-  text { font-family: system-ui, -apple-system, 'Segoe UI', sans-serif; fill: #1b2733 }
-  .title { font-size: 13.5px; font-weight: 600 }
-  .body { font-size: 12.5px; fill: #46535f }
-  .grid { stroke: #d5dee6; stroke-width: 1 }
-  .most { stroke: #1b2733; stroke-width: 1.4; stroke-dasharray: 5 4 }
-"""
+_STYLE = "  .most { stroke: #1b2733; stroke-width: 1.4; stroke-dasharray: 5 4 }\n" + "".join(
+    f"  .team{index} {{ fill: {color} }}\n  .beyond{index} {{ fill: {color}; opacity: 0.5 }}\n"
+    for index, color in enumerate(_COLORS)
+)
 
 
 def drawn(panels: Sequence[SimulatedQuotas], trace: Trace) -> str:
@@ -31,47 +27,32 @@ def drawn(panels: Sequence[SimulatedQuotas], trace: Trace) -> str:
     known = [[*spans(panel.jobs, panel.simulation)] for panel in panels]
     ends = [(each[0].start, each[-1].end) for each in known if each]
     start, end = min(first for first, _ in ends), max(last for _, last in ends)
-    legend, legend_height = _legend(teams)
-    parts = [
-        f'<text class="title" x="14" y="26">Nodes in use by team, {escape(trace.path.name)}</text>',
-        *legend,
-    ]
-    y = _TOP + legend_height
+    svg = Svg(width=_WIDTH, style=_STYLE)
+    svg.text(f"Nodes in use by team, {trace.path.name}", _MARGIN, 26, style="title")
+    y = _TOP + _draw_legend(svg, teams)
     for panel, its_spans in zip(panels, known, strict=True):
-        parts += _panel(panel, its_spans, teams, trace, start=start, end=end, y=y)
+        _draw_panel(svg, panel, its_spans, teams, trace, start=start, end=end, y=y)
         y += _PANEL + _GAP
-    height = y - _GAP + 34
     about = f"{len(trace.jobs)} jobs; " + "; ".join(panel.title for panel in panels)
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" '
-            f'width="{_WIDTH}" height="{height}" role="img" aria-labelledby="title description">',
-            '<title id="title">Nodes in use by team</title>',
-            f'<desc id="description">{escape(about)}</desc>',
-            f"<style>{_STYLE}</style>",
-            f'<rect width="{_WIDTH}" height="{height}" fill="#ffffff"/>',
-            *parts,
-            "</svg>\n",
-        ]
-    )
+    return svg.document(title="Nodes in use by team", description=about)
 
 
-def _legend(teams: Sequence[str]) -> tuple[list[str], int]:
-    parts: list[str] = []
+def _draw_legend(svg: Svg, teams: Sequence[str]) -> int:
+    """Draw the names of the teams; return how much higher than a line it is."""
     x, y = _MARGIN, 40
     for index, name in enumerate([*teams, "lighter: beyond its quota", "dashed: all nodes"]):
         width = 24 + _LETTER * len(name) + 18
         if x + width > _WIDTH and x > _MARGIN:
             x, y = _MARGIN, y + _LEGEND
         if index < len(teams):
-            parts.append(f'<rect x="{x:g}" y="{y}" width="14" height="14" fill="{_color(index)}"/>')
-        shift = 20 if index < len(teams) else 0
-        parts.append(f'<text class="body" x="{x + shift:g}" y="{y + 12}">{escape(name)}</text>')
+            svg.rect(x, y, 14, 14, style=f"team{index % len(_COLORS)}")
+        svg.text(name, x + (20 if index < len(teams) else 0), y + 12)
         x += width
-    return parts, y - 40
+    return y - 40
 
 
-def _panel(
+def _draw_panel(
+    svg: Svg,
     panel: SimulatedQuotas,
     its_spans: Sequence[Span],
     teams: Sequence[str],
@@ -80,20 +61,16 @@ def _panel(
     start: int,
     end: int,
     y: int,
-) -> list[str]:
+) -> None:
     nodes = sum(each.count for each in panel.quotas.divided)
     width, bottom = _WIDTH - _LEFT - _RIGHT, y + _PANEL
     scale = _PANEL / max(1, nodes)
-    parts = [f'<text class="title" x="14" y="{y - 10}">{escape(panel.title)}</text>']
+    svg.text(panel.title, _MARGIN, y - 10, style="title")
     for tick in range(_TICKS + 1):
         level = nodes * tick / _TICKS
         at = bottom - level * scale
-        parts.append(
-            f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{at:g}" y2="{at:g}"/>'
-        )
-        parts.append(
-            f'<text class="body" x="{_LEFT - 8}" y="{at + 4:g}" text-anchor="end">{level:g}</text>'
-        )
+        svg.path(f"M{_LEFT} {at:g} H{_WIDTH - _RIGHT}", style="grid")
+        svg.text(f"{level:g}", _LEFT - 8, at + 4, style="end")
     columns = _columns(panel, its_spans, teams, start=start, end=end)
     step = width / _COLUMNS
     base = [0.0] * _COLUMNS
@@ -102,19 +79,14 @@ def _panel(
         if not any(amounts):
             continue
         upper = [low + amount for low, amount in zip(base, amounts, strict=True)]
-        color = _lighter(_color(index)) if part else _color(index)
-        outline = _outline(base, upper, step=step, bottom=bottom, scale=scale)
-        parts.append(f'<path fill="{color}" d="{outline}"/>')
+        style = f"{'beyond' if part else 'team'}{index % len(_COLORS)}"
+        svg.path(_outline(base, upper, step=step, bottom=bottom, scale=scale), style=style)
         base = upper
-    parts.append(f'<line class="most" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y}" y2="{y}"/>')
+    svg.path(f"M{_LEFT} {y} H{_WIDTH - _RIGHT}", style="most")
     for tick in range(_TICKS + 1):
         moment = start + (end - start) * tick // _TICKS
-        anchor = ("start", "middle", "end")[(tick > 0) + (tick == _TICKS)]
-        parts.append(
-            f'<text class="body" x="{_LEFT + width * tick / _TICKS:g}" y="{bottom + 18}" '
-            f'text-anchor="{anchor}">{escape(trace.moment(moment))}</text>'
-        )
-    return parts
+        style = ("body", "middle", "end")[(tick > 0) + (tick == _TICKS)]
+        svg.text(trace.moment(moment), _LEFT + width * tick / _TICKS, bottom + 18, style=style)
 
 
 def _columns(
@@ -170,13 +142,3 @@ def _corners(points: Sequence[str]) -> list[str]:
             continue
         kept.append(point)
     return kept
-
-
-def _color(index: int) -> str:
-    return _COLORS[index % len(_COLORS)]
-
-
-def _lighter(color: str) -> str:
-    """Return a color halfway to white."""
-    parts = (int(color[at : at + 2], 16) for at in (1, 3, 5))
-    return "#" + "".join(f"{(part + 255) // 2:02x}" for part in parts)
