@@ -38,14 +38,12 @@ class TemplateResource:
 
     Attributes:
         properties: The properties as the template has them, functions unresolved.
-        deletion_policy: The policy, such as `Retain`; empty if the template says nothing.
         needs: What it refers to or depends on, imports from other stacks included; sorted.
     """
 
     address: Address
     type: str
     properties: Mapping[str, Value]
-    deletion_policy: str
     needs: tuple[Address, ...]
 
 
@@ -103,7 +101,6 @@ class Stack:
             address=address,
             type=body["Type"],
             properties=properties,
-            deletion_policy=body.get("DeletionPolicy", ""),
             # A parameter or a pseudo parameter is not a resource.
             needs=tuple(sorted((needs & known) - {address})),
         )

@@ -68,9 +68,7 @@ def default(assemble: Assemble) -> Policies:
 
 def a_resource(kind: str, **properties: Any) -> TemplateResource:
     address = Address("ml", kind)
-    return TemplateResource(
-        address=address, type=kind, properties=properties, deletion_policy="", needs=()
-    )
+    return TemplateResource(address=address, type=kind, properties=properties, needs=())
 
 
 def names_of(*resources: TemplateResource) -> Names:

@@ -105,7 +105,6 @@ def least(stack: str, template: Template | None = None) -> list[Statement]:
             address=Address(stack, name),
             type=body["Type"],
             properties=body["Properties"],
-            deletion_policy="",
             needs=tuple(Address(stack, other) for other in bodies if other != name),
         )
         for name, body in bodies.items()

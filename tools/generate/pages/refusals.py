@@ -166,7 +166,7 @@ def _rules() -> Iterator[tuple[str, Refusal]]:
         when, by = _by(case.rule)
         # What a mark says is at every key that has it.
         if by not in map(_file, _PLACES_OF_MARKS.values()):
-            yield from ((path, (when, by)) for _, path, _ in case.expected)
+            yield from ((path, (when, by)) for _, path in case.expected)
 
 
 def _validators() -> Iterator[tuple[str, Refusal]]:
