@@ -67,7 +67,10 @@ def diagram(
         typer.Option(help="File to write, .svg or .png. Default: SVG on standard output."),
     ] = None,
 ) -> None:
-    """Draw what a configuration deploys: its network, nodes, storage, and who uses them."""
+    """Draw what a configuration deploys.
+
+    Its network, nodes, storage, and who uses them.
+    """
     from hyperpod_cdk import load_config
     from hyperpod_cli.inspect.diagram.picture import picture
     from hyperpod_cli.inspect.diagram.png import png
