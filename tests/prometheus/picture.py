@@ -1,13 +1,12 @@
 """The picture of the dashboards in the documentation: `python -m tests.prometheus.picture`.
 
 Grafana draws them for users; here each panel is drawn from what a real Prometheus answers to its
-query, on a page that Chromium shows.
+query.
 """
 
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from html import escape
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from math import floor, log10
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 from hyperpod_cdk.panels.definition import Panel, Unit
 from hyperpod_cdk.panels.rules import filled
 from hyperpod_cdk.panels.subjects import SUBJECTS
+from hyperpod_cli.svg import Svg
 from tests.prometheus.metrics import BEGIN, HOURS
 from tests.prometheus.server import Prometheus, everything, serving
 from tests.support.browser import digest, take
@@ -22,56 +22,58 @@ from tests.support.configs import REPOSITORY
 
 PICTURE = REPOSITORY / "docs" / "dashboards.png"
 
-_WIDTH, _HEIGHT, _PAGE_HEIGHT = 296, 118, 1845
-_LEFT, _TOP, _BOTTOM = 44, 8, 18
+_WIDTH, _MARGIN, _GAP, _COLUMNS = 960, 16, 8, 3
+_PANEL_WIDTH = (_WIDTH - 2 * _MARGIN - (_COLUMNS - 1) * _GAP) / _COLUMNS
+_PANEL_HEIGHT, _HEAD = 160, 30
+# Of the lines within a panel.
+_LEFT, _TOP, _RIGHT, _BOTTOM = 46, 26, 8, 36
 _COLORS = ("#2166ac", "#d95f02", "#1b9e77", "#7570b3", "#8c6d31", "#666666")
 _TICKS = (0, 0.5, 1)
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-_STYLE = """
-body { margin: 0; padding: 14px 16px; width: 928px; background: #fff; color: #1a1a1a;
-  font: 12px/1.35 sans-serif; }
-h1 { font-size: 16px; margin: 0 0 8px; } h2 { font-size: 13px; margin: 10px 0 4px; }
-.row { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); gap: 8px; }
-figure { margin: 0; border: 1px solid #d0d4d9; border-radius: 3px; padding: 4px 4px 2px; }
-figcaption { font-weight: 600; font-size: 11px; } figcaption span { font-weight: 400; }
-text { font: 9px sans-serif; fill: #444; } .grid { stroke: #e3e6ea; }
-.limit { stroke: #c00; stroke-dasharray: 4 3; } polyline { fill: none; stroke-width: 1.4; }
-.legend { font-size: 9.5px; color: #333; height: 12px; overflow: hidden; white-space: nowrap; }
-.legend b { font-weight: 400; margin-right: 8px; }
+_LETTER = 5.6
+_STYLE = (
+    "".join(
+        f"  path.color{index} {{ fill: none; stroke: {color}; stroke-width: 1.4 }}\n"
+        f"  text.color{index} {{ font-size: 10px; fill: {color} }}\n"
+        for index, color in enumerate(_COLORS)
+    )
+    + """  .panel { fill: none; stroke: #d0d4d9 }
+  .name { font-size: 11px; font-weight: 600; fill: #1a1a1a }
+  .limit { stroke: #cc0000; stroke-dasharray: 4 3 }
+  .tick, .hour { font-size: 9.5px }
+  .tick { text-anchor: end }
+  .hour { text-anchor: middle }
 """
+)
 
 Values = Sequence[tuple[float, float]]
 
 
-def page(prometheus: Prometheus) -> str:
-    """Return a page with every panel that Prometheus has an answer for.
+def drawn(prometheus: Prometheus) -> str:
+    """Return an SVG of every panel that Prometheus has an answer for.
 
     Args:
         prometheus: With the metrics of a cluster.
     """
-    parts = [*_parts(prometheus)]
-    return "\n".join(
-        [
-            '<!doctype html><html lang="en"><meta charset="utf-8"><title>Dashboards</title>',
-            f"<style>{_STYLE}</style>",
-            f"<h1>Six hours of a cluster, from {BEGIN:%H:%M} to {BEGIN.hour + HOURS}:00</h1>",
-            *parts,
-            "</html>",
-            "",
-        ]
-    )
-
-
-def _parts(prometheus: Prometheus) -> Iterator[str]:
-    seen = everything()
+    svg = Svg(width=_WIDTH, style=_STYLE)
+    title = f"Six hours of a cluster, from {BEGIN:%H:%M} to {BEGIN.hour + HOURS}:00"
+    svg.text(title, _MARGIN, 30, style="heading")
+    seen, y = everything(), 44.0
     for subject in SUBJECTS.values():
         panels = [each for each in seen.panels_of(subject) if each.promql]
-        if panels:
-            drawn = (_drawn(panel, prometheus) for panel in panels)
-            yield f'<h2>{escape(subject.title)}</h2><div class="row">{"".join(drawn)}</div>'
+        if not panels:
+            continue
+        svg.text(subject.title, _MARGIN, y + 18, style="title")
+        y += _HEAD
+        for index, panel in enumerate(panels):
+            row, column = divmod(index, _COLUMNS)
+            x = _MARGIN + column * (_PANEL_WIDTH + _GAP)
+            _draw_panel(svg, panel, prometheus, x=x, y=y + row * (_PANEL_HEIGHT + _GAP))
+        y += -(-len(panels) // _COLUMNS) * (_PANEL_HEIGHT + _GAP)
+    return svg.document(title=title, description="The panels of the dashboards")
 
 
-def _drawn(panel: Panel, prometheus: Prometheus) -> str:
+def _draw_panel(svg: Svg, panel: Panel, prometheus: Prometheus, *, x: float, y: float) -> None:
     found = sorted(
         (_legend(panel.line_name, labels), values)
         for labels, values in prometheus.series(filled(panel.promql))
@@ -79,68 +81,49 @@ def _drawn(panel: Panel, prometheus: Prometheus) -> str:
     most = max(value for _, values in found for _, value in values)
     limit = None if panel.alarm is None else panel.alarm.threshold
     top = _rounded(max(most, limit or 0) or 1)
-    unit = "" if panel.unit is Unit.COUNT else f" <span>{escape(panel.unit.symbol)}</span>"
-    colors = [_COLORS[index % len(_COLORS)] for index, _ in enumerate(found)]
-    legend = "".join(
-        f'<b style="color:{color}">{escape(name)}</b>'
-        for color, (name, _) in zip(colors, found, strict=True)
-    )
-    lines = "".join(
-        f'<polyline stroke="{color}" points="{part}"/>'
-        for color, (_, values) in zip(colors, found, strict=True)
-        for part in _polylines(values, top=top)
-    )
-    drawn_limit = "" if limit is None else _level(limit, top=top, kind="limit")
-    return (
-        f"<figure><figcaption>{escape(panel.title)}{unit}</figcaption>"
-        f'<svg width="{_WIDTH}" height="{_HEIGHT}">{"".join(_axes(top))}{drawn_limit}{lines}</svg>'
-        f'<div class="legend">{legend}</div></figure>'
-    )
+    left, right, bottom = x + _LEFT, x + _PANEL_WIDTH - _RIGHT, y + _PANEL_HEIGHT - _BOTTOM
+
+    def across(at: float) -> float:
+        return left + (right - left) * (at - BEGIN.timestamp()) / (3600 * HOURS)
+
+    def up(value: float) -> float:
+        return bottom - (bottom - y - _TOP) * value / top
+
+    svg.rect(x, y, _PANEL_WIDTH, _PANEL_HEIGHT, style="panel")
+    unit = "" if panel.unit is Unit.COUNT else f" ({panel.unit.symbol})"
+    svg.text(panel.title + unit, x + 6, y + 15, style="name")
+    for value in (share * top for share in _TICKS):
+        svg.path(f"M{left:.1f} {up(value):.1f} H{right:.1f}", style="grid")
+        svg.text(_short(value), left - 4, up(value) + 3, style="tick")
+    for hour in range(0, HOURS + 1, 2):
+        at = across(BEGIN.timestamp() + 3600 * hour)
+        svg.text(f"{BEGIN.hour + hour:02}:00", min(at, right - 8), bottom + 13, style="hour")
+    if limit is not None:
+        svg.path(f"M{left:.1f} {up(limit):.1f} H{right:.1f}", style="limit")
+    at = x + 6
+    for index, (name, values) in enumerate(found):
+        style = f"color{index % len(_COLORS)}"
+        for part in _without_gaps(values):
+            points = (f"{across(second):.1f} {up(value):.1f}" for second, value in part)
+            svg.path(f"M{' L'.join(points)}", style=style)
+        if at + _LETTER * len(name) < x + _PANEL_WIDTH:
+            svg.text(name, at, y + _PANEL_HEIGHT - 7, style=style)
+        at += _LETTER * len(name) + 8
 
 
 def _legend(text: str, labels: Mapping[str, str]) -> str:
     return re.sub(r"{{(\w+)}}", lambda match: labels[match[1]], text)
 
 
-def _axes(top: float) -> Iterator[str]:
-    for share in _TICKS:
-        value = share * top
-        yield _level(value, top=top, kind="grid")
-        yield _text(_LEFT - 4, _y(value, top=top) + 3, _short(value), anchor="end")
-    for hour in range(0, HOURS + 1, 2):
-        anchor = "end" if hour == HOURS else "middle"
-        at = _x(BEGIN.timestamp() + 3600 * hour)
-        yield _text(at, _HEIGHT - 5, f"{BEGIN.hour + hour:02}:00", anchor=anchor)
-
-
-def _text(x: float, y: float, said: str, *, anchor: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{said}</text>'
-
-
-def _level(value: float, *, top: float, kind: str) -> str:
-    return f'<path class="{kind}" d="M{_LEFT} {_y(value, top=top):.1f}H{_WIDTH}"/>'
-
-
-def _polylines(values: Values, *, top: float) -> Iterator[str]:
-    """Yield the points of each stretch of time without a gap."""
+def _without_gaps(values: Values) -> list[list[tuple[float, float]]]:
+    """Return each stretch of time without a gap."""
     step = min((after - at for (at, _), (after, _) in pairwise(values)), default=0)
-    part: list[str] = []
-    before = None
+    parts: list[list[tuple[float, float]]] = [[]]
     for at, value in values:
-        if before is not None and at - before > step:
-            yield " ".join(part)
-            part = []
-        part.append(f"{_x(at):.1f},{_y(value, top=top):.1f}")
-        before = at
-    yield " ".join(part)
-
-
-def _x(at: float) -> float:
-    return _LEFT + (_WIDTH - _LEFT) * (at - BEGIN.timestamp()) / (3600 * HOURS)
-
-
-def _y(value: float, *, top: float) -> float:
-    return _HEIGHT - _BOTTOM - (_HEIGHT - _BOTTOM - _TOP) * value / top
+        if parts[-1] and at - parts[-1][-1][0] > step:
+            parts.append([])
+        parts[-1].append((at, value))
+    return parts
 
 
 def _rounded(value: float) -> float:
@@ -157,13 +140,14 @@ def _short(value: float) -> str:
 
 
 def main() -> None:
-    """Draw the page, and take its picture."""
+    """Draw the panels, and take their picture."""
     with tempfile.TemporaryDirectory() as folder:
         with serving(Path(folder)) as prometheus:
-            text = page(prometheus)
-        file = Path(folder) / "dashboards.html"
+            text = drawn(prometheus)
+        file = Path(folder) / "dashboards.svg"
         file.write_text(text, "utf-8")
-        take(PICTURE, page=file, of=digest(text.encode()), height=_PAGE_HEIGHT)
+        height = float(text.partition(' height="')[2].partition('"')[0])
+        take(PICTURE, page=file, of=digest(text.encode()), height=int(height))
 
 
 if __name__ == "__main__":
