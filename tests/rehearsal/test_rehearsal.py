@@ -124,7 +124,7 @@ def kept(checkout_folder: Path) -> Iterator[Kept]:
 def test_shell_blocks_of_pages_run(checkout_folder: Path) -> None:
     wanted = {block.key: block.commands for block in shell_blocks()}
     commands = [
-        "source build/rehearsal/shell.sh && cp config/default.yaml config/mine.yaml\n",
+        "source build/rehearsal/shell.sh && cp config/default.yaml mine.yaml\n",
         *(wanted[key] for key in IN_A_REHEARSAL),
     ]
     run = [Block(commands=each, shown="") for each in commands]

@@ -196,6 +196,38 @@ def test_it_refuses_another_type_at_the_line_of_the_group(
     assert "Give the group another name" in said
 
 
+@pytest.mark.parametrize(
+    ("options", "answers", "code"),
+    [([], None, 2), ([], False, 3), ([], True, 0), (["--yes"], None, 0)],
+    ids=["nobody", "no", "yes", "agreed"],
+)
+def test_nothing_is_deployed_without_consent(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    options: list[str],
+    answers: bool | None,
+    code: int,
+) -> None:
+    begun: list[bool] = []
+
+    def run(*_: object, **__: object) -> StackRunResult:
+        begun.append(True)
+        return ended(1, [])
+
+    unknown = plan.Plan(stacks=[], unknown="What changes is not known: no answer")
+    monkeypatch.setattr(deployment, "make_plan", lambda *_, **__: unknown)
+    monkeypatch.setattr(deployment, "stacks_in", lambda _: [])
+    monkeypatch.setattr(deployment, "deployer_session", lambda _: AwsSession(region="us-west-2"))
+    monkeypatch.setattr(deployment, "run", run)
+    monkeypatch.setattr(deployment, "agreed", lambda _: answers)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: answers is not None, raising=False)
+
+    said = ran("deploy", "--templates", tmp_path, DEFAULT, *options)
+
+    assert (said.code, begun) == ((code, []) if code else (1, [True]))
+    assert ("--yes: is missing" in said.err) is (code == 2)
+
+
 BLOCK = """
 node_groups:
   - name: gpu
