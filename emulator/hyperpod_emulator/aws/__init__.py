@@ -1,5 +1,5 @@
-"""MiniStack with what a HyperPod platform needs and it lacks: `python -m emulator.aws`.
+"""MiniStack with what HyperPod needs and it lacks: `python -m hyperpod_emulator.aws`.
 
-Runs inside MiniStack's own virtual environment, so nothing here imports the project's packages.
-`ministack.py` alone imports MiniStack: it holds the names that the rest uses.
+Runs in MiniStack's own environment, so what is imported here is installed there, or in this package
+or `aws_reference`. `ministack.py` alone imports MiniStack: the rest has its modules from there.
 """
