@@ -123,16 +123,11 @@ def _group_keys() -> str:
 
 
 def _panels() -> str:
-    heads = ("panel", "what", "why", "what to do")
-    return "\n".join(
-        f"### {subject.title}\n\n{table(heads, map(_panel, subject.panels))}"
+    rows = (
+        (subject.title, ", ".join(panel.title for panel in subject.panels))
         for subject in PANELS.values()
     )
-
-
-def _panel(panel: Panel) -> tuple[str, ...]:
-    title = f"{panel.title} ({panel.unit.symbol})"
-    return title, panel.what, panel.why, panel.to_do
+    return table(("dashboard", "panels"), rows)
 
 
 def _alarms() -> str:
