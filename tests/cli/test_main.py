@@ -194,7 +194,7 @@ SESSIONS = {
 }
 SAID_ELSEWHERE = {
     "charts-check": "shares a module with `charts`, which reads a pipeline's chart from S3",
-    "preflight": "the statements of the deployer's policy say what it calls",
+    "preflight": "each validator says what it calls",
     "verify": "each subject says what it calls",
 }
 

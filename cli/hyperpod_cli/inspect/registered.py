@@ -38,7 +38,7 @@ class Registered(_Row, Generic[Given, Found]):
         function: The function, whose name is its file's.
         phase: When it runs; within a phase, the order is that of the names.
         row: What its row of the documentation says.
-        iam: The IAM actions of a subject's calls. Default: it calls nothing of AWS.
+        iam: The IAM actions of its calls. Default: it calls nothing of AWS.
         keys: Keys of the configuration that a validator refuses. Default: it looks at no key.
         names: Kinds of resources, as `Names` has them, whose keys it refuses. Default: none.
         source: Link to the documentation of what it finds, as Markdown. Default: none.

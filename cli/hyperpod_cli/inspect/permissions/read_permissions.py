@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from hyperpod_cdk.hyperpod.section import MANAGED_POLICY
 from hyperpod_cdk.observability.section import METRICS_ADDON
@@ -10,9 +11,13 @@ from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Value
 from hyperpod_cli.inspect.permissions.names import Names, pattern, strings
 from hyperpod_cli.inspect.permissions.needs import KEY, KEY_ID
+from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION
+from hyperpod_cli.inspect.verification.verify import SUBJECTS
 
 _DATABASE = "AWS::RDS::DBInstance"
+# What `deploy` and `destroy` follow.
+_FOLLOWS = ("cloudformation:DescribeStackEvents", "cloudformation:DescribeStackResources")
 Permission = tuple[str, list[str], list[str]]
 """Name of a statement, its actions and its resources."""
 
@@ -22,10 +27,27 @@ def read_permissions(
 ) -> Iterator[Permission]:
     """Yield a statement for each kind of resource that is read."""
     read = _Read(names=names, eks_cluster=eks_cluster, stacks=tuple(stacks))
-    for name, actions, resources in SCOPES:
+    for name, patterns, resources in SCOPES:
         found = sorted(set(resources(read)))
         if found:
-            yield name, actions, found
+            yield name, [action for action in read_actions() if is_of(action, patterns)], found
+
+
+@cache
+def read_actions() -> Sequence[str]:
+    """Return what `deploy` follows, and what validators and subjects say that they call."""
+    actions = set(_FOLLOWS)
+    for validator in VALIDATORS.values():
+        actions.update(validator.iam)
+    for subject in SUBJECTS.values():
+        actions.update(subject.iam)
+    return sorted(actions)
+
+
+def is_of(action: str, patterns: Sequence[str]) -> bool:
+    """Tell whether an action is in a row of `SCOPES`."""
+    is_named = any(action in row for _, row, _ in SCOPES)
+    return action in patterns if is_named else f"{action.partition(':')[0]}:*" in patterns
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -160,13 +182,7 @@ SCOPES: Sequence[tuple[str, list[str], Callable[[_Read], Iterable[str]]]] = (
     (
         # What `hyperpod-cdk deploy` and `hyperpod-cdk destroy` follow, and compare with.
         "FollowStacks",
-        [
-            "cloudformation:DescribeStackEvents",
-            "cloudformation:DescribeStackResources",
-            "cloudformation:DescribeStacks",
-            "cloudformation:GetTemplate",
-            "cloudformation:ListStackResources",
-        ],
+        ["cloudformation:*"],
         _Read.own_stacks,
     ),
     ("FindResourceTypes", ["cloudformation:DescribeType"], _everything),
@@ -186,22 +202,7 @@ SCOPES: Sequence[tuple[str, list[str], Callable[[_Read], Iterable[str]]]] = (
     ),
     (
         "LookAtNetwork",
-        [
-            "ec2:DescribeAddresses",
-            "ec2:DescribeAvailabilityZones",
-            "ec2:DescribeCapacityReservations",
-            "ec2:DescribeInstanceTypeOfferings",
-            "ec2:DescribeInstances",
-            "ec2:DescribeInternetGateways",
-            "ec2:DescribeNatGateways",
-            "ec2:DescribeNetworkInterfaces",
-            "ec2:DescribeRouteTables",
-            "ec2:DescribeSecurityGroupRules",
-            "ec2:DescribeSecurityGroups",
-            "ec2:DescribeSubnets",
-            "ec2:DescribeVpcEndpoints",
-            "ec2:DescribeVpcs",
-        ],
+        ["ec2:*"],
         _everything,
     ),
     ("LookAtVpc", ["ec2:DescribeVpcAttribute"], lambda read: [read.where.arn("ec2", "vpc/*")]),
@@ -212,12 +213,7 @@ SCOPES: Sequence[tuple[str, list[str], Callable[[_Read], Iterable[str]]]] = (
     ),
     (
         "LookAtQuotas",
-        [
-            "servicequotas:GetAWSDefaultServiceQuota",
-            "servicequotas:GetServiceQuota",
-            "servicequotas:ListAWSDefaultServiceQuotas",
-            "servicequotas:ListServiceQuotas",
-        ],
+        ["servicequotas:*"],
         _everything,
     ),
     ("ListClusters", ["sagemaker:ListClusters"], _everything),
@@ -305,13 +301,14 @@ SCOPES: Sequence[tuple[str, list[str], Callable[[_Read], Iterable[str]]]] = (
     ("LookAtDatabases", ["rds:DescribeDBInstances"], _Read.databases),
     (
         "LookAtSecrets",
-        ["secretsmanager:DescribeSecret", "secretsmanager:GetSecretValue"],
+        ["secretsmanager:*"],
         _naming(r"arn:.*:secretsmanager:.+", "AWS::IAM::Policy"),
     ),
     (
         "LookAtFileSystems",
-        ["fsx:DescribeDataRepositoryAssociations", "fsx:DescribeFileSystems"],
+        ["fsx:*"],
         _if_made("Custom::FileSystemAvailability"),
     ),
 )
-"""Name of the statement, its actions, and their resources: all that is read of AWS."""
+"""Name of the statement, its actions, and their resources. A service's `*` is for those of its
+actions that no row names."""

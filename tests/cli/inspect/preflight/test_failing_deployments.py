@@ -20,7 +20,6 @@ from typer.testing import CliRunner
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.schema.errors import Severity, key_path
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cli.inspect.permissions.read_permissions import SCOPES
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION
 from hyperpod_cli.inspect.registered import concerning
@@ -113,7 +112,7 @@ def assert_found(failure: Failure, deployment: Deployment) -> None:
         found = list(validator(deployment.config, deployment.target))
     lines = "\n".join(str(finding) for finding, _ in found)
     assert re.search(failure.found, lines), lines
-    assert made <= {action for _, actions, _ in SCOPES for action in actions}, "add it to SCOPES"
+    assert made <= {*validator.iam}, "add it to `iam` of the validator"
     named = [each for each in named_resources(deployment.config) if each.kind in validator.names]
     for finding, _ in found:
         key = re.sub(r"\[\d+\]", "[]", without_names(key_path(finding.path))).removesuffix("[]")

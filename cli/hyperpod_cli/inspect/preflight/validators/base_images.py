@@ -18,6 +18,7 @@ _REFUSED = ("AccessDeniedException", "RepositoryNotFoundException", "RegistryNot
     keys=["workloads.base_registry"],
     row="warns if a base image of `workloads` is missing",
     source="[Deep Learning Containers](https://aws.github.io/deep-learning-containers/reference/region_availability/)",
+    iam=["ecr:BatchGetImage"],
 )
 def base_images(config: Config, target: Target) -> Problems:
     """Find base images that are not in their registry, or that the registry does not let see.

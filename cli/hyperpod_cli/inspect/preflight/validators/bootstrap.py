@@ -14,6 +14,7 @@ https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html"""
     phase=Phase.REGION,
     row="`cdk bootstrap` has never run in the account and region",
     source="[CDK](https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html)",
+    iam=["ssm:GetParameter"],
 )
 def bootstrap(_config: Config, target: Target) -> Problems:
     """Find an account and region in which `cdk bootstrap` has never run."""

@@ -21,6 +21,7 @@ Blocks = Mapping[KeyPath, str]
     keys=["network.eks_subnet_cidrs", "network.hyperpod_subnets[].cidr"],
     row="CIDR blocks of subnets are in use, or there are too many",
     source="[VPC](https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html)",
+    iam=["cloudformation:ListStackResources", "ec2:DescribeSubnets", "ec2:DescribeVpcs"],
 )
 def cidr_blocks(config: Config, target: Target) -> Problems:
     """Find blocks that are outside the VPC, taken, or one too many.

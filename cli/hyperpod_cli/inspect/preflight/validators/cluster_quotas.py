@@ -74,6 +74,11 @@ class Need:
     ),
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)",
     of_hyperpod=True,
+    iam=[
+        "sagemaker:ListClusters",
+        "servicequotas:ListAWSDefaultServiceQuotas",
+        "servicequotas:ListServiceQuotas",
+    ],
 )
 def cluster_quotas(config: Config, target: Target) -> Problems:
     """Find types, sums of instances, and volumes beyond what HyperPod gives the account.

@@ -29,6 +29,7 @@ _LIST = f"{_DESCRIBE} --query ServiceNames"
         " HyperPod subnets"
     ),
     source="[PrivateLink](https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html)",
+    iam=["ec2:DescribeAvailabilityZones", "ec2:DescribeVpcEndpointServices"],
 )
 def endpoint_services(config: Config, target: Target) -> Problems:
     """Find services without interface endpoints in the region, or in a zone that needs one."""

@@ -39,6 +39,16 @@ _KMS = ("aws:kms", "aws:kms:dsse")
         "are in the prefix"
     ),
     source="[existing resources](existing-resources.md)",
+    iam=[
+        "cloudformation:ListStackResources",
+        "kms:DescribeKey",
+        "s3:GetBucketPolicy",
+        "s3:GetBucketPublicAccessBlock",
+        "s3:GetBucketVersioning",
+        "s3:GetEncryptionConfiguration",
+        "s3:GetObjectTagging",
+        "s3:ListBucket",
+    ],
 )
 def existing_bucket(config: Config, target: Target) -> Problems:
     """Find a bucket that is not there, or that nodes or the deployment may not use."""

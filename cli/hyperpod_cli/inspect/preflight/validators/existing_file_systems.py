@@ -53,6 +53,12 @@ _USABLE = ("AVAILABLE", "UPDATING")
     ],
     row="your file system cannot be mounted",
     source="[storage](storage.md)",
+    iam=[
+        "ec2:DescribeNetworkInterfaces",
+        "ec2:DescribeSecurityGroups",
+        "ec2:DescribeSubnets",
+        "fsx:DescribeFileSystems",
+    ],
 )
 def existing_file_systems(config: Config, target: Target) -> Problems:
     """Find file systems that are not there, cannot be mounted, or that the nodes do not reach."""

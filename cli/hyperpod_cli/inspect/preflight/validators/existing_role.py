@@ -18,6 +18,7 @@ _SERVICE = "sagemaker.amazonaws.com"
     keys=["cluster.execution_role_arn", "cluster.instance_groups[].execution_role_arn"],
     row="your role lacks a permission that nodes need",
     source="[existing resources](existing-resources.md)",
+    iam=["iam:GetPolicy", "iam:GetPolicyVersion", "iam:GetRole", "iam:SimulatePrincipalPolicy"],
 )
 def existing_role(config: Config, target: Target) -> Problems:
     """Find roles that SageMaker may not assume, or that lack rights of nodes."""

@@ -26,6 +26,13 @@ from hyperpod_cli.inspect.preflight.validators.subnets import way_findings
     ],
     row="a gateway is in another VPC, or has no route to the internet",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
+    iam=[
+        "ec2:DescribeInternetGateways",
+        "ec2:DescribeNatGateways",
+        "ec2:DescribeRouteTables",
+        "ec2:DescribeVpcEndpoints",
+        "ec2:DescribeVpcs",
+    ],
 )
 def gateways(config: Config, target: Target) -> Problems:
     """Find what new subnets cannot be connected to.

@@ -14,6 +14,7 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
     row="HyperPod is not available in the region",
     source="[errors](https://docs.aws.amazon.com/sagemaker/latest/APIReference/CommonErrors.html)",
     of_hyperpod=True,
+    iam=["sagemaker:ListClusters"],
 )
 def hyperpod_api(_config: Config, target: Target) -> Problems:
     """Find a region without the API of HyperPod, by a call that lists clusters.

@@ -36,6 +36,7 @@ Statement = Mapping[str, Any]
     names=("KMS key",),
     row="a key does not exist, is not enabled, or its policy lacks a statement",
     source="[KMS](https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html)",
+    iam=["kms:DescribeKey", "kms:GetKeyPolicy"],
 )
 def kms_key(config: Config, target: Target) -> Problems:
     """Find keys that are not there, not enabled or not symmetric, and a policy without a statement.

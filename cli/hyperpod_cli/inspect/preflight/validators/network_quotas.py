@@ -15,6 +15,14 @@ from hyperpod_cli.inspect.preflight.validators.cluster_quotas import Need, probl
     keys=["network", "network.nat_gateways", "region"],
     row="VPCs, Elastic IP addresses or network interfaces are beyond a quota",
     source="[VPC](https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html)",
+    iam=[
+        "cloudformation:ListStackResources",
+        "ec2:DescribeAddresses",
+        "ec2:DescribeNetworkInterfaces",
+        "ec2:DescribeVpcs",
+        "servicequotas:GetAWSDefaultServiceQuota",
+        "servicequotas:GetServiceQuota",
+    ],
 )
 def network_quotas(config: Config, target: Target) -> Problems:
     """Find a VPC, Elastic IP addresses and network interfaces beyond the account's quotas."""

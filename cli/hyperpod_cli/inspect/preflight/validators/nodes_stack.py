@@ -16,6 +16,7 @@ _LOOK = "aws cloudformation describe-stacks --stack-name"
     row="`cluster: null` although the HyperPod stack exists, or a cluster although the stack of "
     "node groups has the Helm releases",
     source="[ADR 117](adr/nodes.md#117-the-helm-releases-are-in-the-stack-of-the-first-nodes)",
+    iam=["cloudformation:ListStackResources"],
 )
 def nodes_stack(config: Config, target: Target) -> Problems:
     """Find a HyperPod cluster that comes or goes while another stack has the Helm releases.

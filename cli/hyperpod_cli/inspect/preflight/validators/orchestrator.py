@@ -14,6 +14,7 @@ from hyperpod_stacks.table import stack_name
     keys=["cluster.orchestrator"],
     row="the deployment of that name uses the other orchestrator",
     source="[orchestrators](orchestrators.md)",
+    iam=["cloudformation:DescribeStacks"],
 )
 def orchestrator(config: Config, target: Target) -> Problems:
     """Find a deployment whose orchestrator the configuration would change.

@@ -14,6 +14,7 @@ _NATIVE = "AWS::SageMaker::Cluster"
     row="`cluster.resource: native`, and the region has no `AWS::SageMaker::Cluster`",
     source="[DescribeType](https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeType.html)",
     of_hyperpod=True,
+    iam=["cloudformation:DescribeType"],
 )
 def resource_types(config: Config, target: Target) -> Problems:
     """Find a region in which CloudFormation does not have the cluster's own type."""

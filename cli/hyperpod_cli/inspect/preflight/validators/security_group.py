@@ -24,6 +24,12 @@ _SAYS = {
     keys=["network.add_security_group_rules", "network.security_group_id"],
     row="traffic within the group, or outbound traffic, is not allowed",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)",
+    iam=[
+        "cloudformation:ListStackResources",
+        "ec2:DescribeSecurityGroupRules",
+        "ec2:DescribeSecurityGroups",
+        "ec2:DescribeVpcs",
+    ],
 )
 def security_group(config: Config, target: Target) -> Problems:
     """Find rules that the group lacks, and rules to add that it has, or would lose one to.

@@ -37,6 +37,13 @@ _FEWEST_ADDRESSES = 6
         "addresses; subnets of a group with EFA are in several zones"
     ),
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
+    iam=[
+        "cloudformation:ListStackResources",
+        "ec2:DescribeRouteTables",
+        "ec2:DescribeSubnets",
+        "ec2:DescribeVpcEndpoints",
+        "ec2:DescribeVpcs",
+    ],
 )
 def subnets(config: Config, target: Target) -> Problems:
     """Find subnets that are elsewhere, public, cut off or full, or a group with EFA across zones.

@@ -24,6 +24,16 @@ from hyperpod_stacks.table import stack_name
     row="a HyperPod cluster of another stack, a bucket, a role, an EKS cluster or its log group of "
     "that name exists",
     source="[CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-resource-import.html)",
+    iam=[
+        "cloudformation:ListStackResources",
+        "eks:DescribeCluster",
+        "iam:GetRole",
+        "kms:DescribeKey",
+        "logs:DescribeLogGroups",
+        "s3:ListBucket",
+        "sagemaker:DescribeCluster",
+        "sagemaker:ListTags",
+    ],
 )
 def taken_names(config: Config, target: Target) -> Problems:
     """Find names that something else has, before the first deployment.

@@ -13,6 +13,7 @@ _PATH: KeyPath = ("observability", "notifications", "topic_arn")
     keys=["observability.notifications.topic_arn"],
     row="your SNS topic does not exist",
     source="[SNS](https://docs.aws.amazon.com/sns/latest/api/API_Publish.html)",
+    iam=["sns:GetTopicAttributes"],
 )
 def topic(config: Config, target: Target) -> Problems:
     """Find a topic that is not there, or is in another region than the deployment turns out to be.

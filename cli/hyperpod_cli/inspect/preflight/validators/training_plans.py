@@ -28,6 +28,11 @@ Plan = Mapping[str, Any]
         "starts later (w)"
     ),
     source="[SageMaker](https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTrainingPlan.html)",
+    iam=[
+        "cloudformation:ListStackResources",
+        "ec2:DescribeAvailabilityZones",
+        "sagemaker:DescribeTrainingPlan",
+    ],
 )
 def training_plans(config: Config, target: Target) -> Problems:
     """Find plans that are not there, not usable, elsewhere, of another type, or too small."""

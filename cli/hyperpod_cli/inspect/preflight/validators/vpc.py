@@ -17,6 +17,7 @@ _ATTRIBUTES = {
     keys=["network.vpc_id"],
     row="the VPC does not exist, or has DNS turned off",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
+    iam=["ec2:DescribeVpcAttribute", "ec2:DescribeVpcs"],
 )
 def vpc(config: Config, target: Target) -> Problems:
     """Find what is wrong with the VPC itself.

@@ -15,6 +15,7 @@ _COMMAND = "aws ec2 describe-availability-zones"
     keys=["network.availability_zone_ids"],
     row="the account does not have the zone, or EKS does not support it",
     source="[EC2](https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeAvailabilityZones.html)",
+    iam=["ec2:DescribeAvailabilityZones"],
 )
 def zones(config: Config, target: Target) -> Problems:
     """Find zones that the account does not have, and names of zones that EKS refuses.

@@ -16,6 +16,7 @@ _KINDS = {None: "standard", "GPU": "nvidia", "Neuron": "neuron"}
     keys=["node_groups[].release_version"],
     row="EKS does not list the release of the AMI of an EKS node group (w)",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html)",
+    iam=["ssm:GetParameter"],
 )
 def ami_releases(config: Config, target: Target) -> Problems:
     """Find releases that are not among EKS's public parameters, as it refuses an unknown one.

@@ -38,6 +38,12 @@ Members = Sequence[tuple[KeyPath, ManagedNodeGroupConfig]]
         "be used, has another type or zone, or is too small; it ends soon (w)"
     ),
     source="[EC2](https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-using.html)",
+    iam=[
+        "cloudformation:ListStackResources",
+        "ec2:DescribeAvailabilityZones",
+        "ec2:DescribeCapacityReservations",
+        "resource-groups:ListGroupResources",
+    ],
 )
 def capacity_reservations(config: Config, target: Target) -> Problems:
     """Find reservations that are not there, not usable, elsewhere, of another type, or too small.

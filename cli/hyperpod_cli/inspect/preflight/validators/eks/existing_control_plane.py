@@ -39,6 +39,14 @@ _ACCESS_ENTRY = "AWS::EKS::AccessEntry"
     ],
     row="your EKS cluster does not match the configuration, or is used by another HyperPod cluster",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)",
+    iam=[
+        "cloudformation:ListStackResources",
+        "eks:DescribeCluster",
+        "eks:ListAccessEntries",
+        "eks:ListAddons",
+        "sagemaker:DescribeCluster",
+        "sagemaker:ListClusters",
+    ],
 )
 def existing_control_plane(config: Config, target: Target) -> Problems:
     """Find an EKS cluster that HyperPod refuses, or that is not what the configuration says."""

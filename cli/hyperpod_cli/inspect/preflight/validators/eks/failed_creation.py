@@ -13,6 +13,11 @@ from hyperpod_stacks.table import stack_name
     keys=["eks.deletion_protection"],
     row="the rollback of a failed creation left an EKS cluster with `eks.deletion_protection`",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/deletion-protection.html)",
+    iam=[
+        "cloudformation:DescribeStacks",
+        "cloudformation:ListStackResources",
+        "eks:DescribeCluster",
+    ],
 )
 def failed_creation(config: Config, target: Target) -> Problems:
     """Find a protected control plane in a stack that a deployment would first delete.

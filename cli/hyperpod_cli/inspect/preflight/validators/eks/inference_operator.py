@@ -22,6 +22,13 @@ _ZONES = 2
     "provider of the EKS cluster, or not for AWS STS, and if an existing VPC has no subnets "
     "for load balancers in two zones, or no S3 endpoint",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html)",
+    iam=[
+        "ec2:DescribeSubnets",
+        "ec2:DescribeVpcEndpoints",
+        "ec2:DescribeVpcs",
+        "eks:DescribeCluster",
+        "iam:GetOpenIDConnectProvider",
+    ],
 )
 def inference_operator(config: Config, target: Target) -> Problems:
     """Find an OIDC provider of another cluster, and a VPC without what endpoints take."""

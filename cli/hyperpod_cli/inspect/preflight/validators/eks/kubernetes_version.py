@@ -48,6 +48,7 @@ class Versions:
     keys=["eks.version"],
     row="EKS does not upgrade to the version, or does not offer an add-on for it",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeAddonVersions.html)",
+    iam=["eks:DescribeAddon", "eks:DescribeAddonVersions", "eks:DescribeCluster"],
 )
 def kubernetes_version(config: Config, target: Target) -> Problems:
     """Find a version that EKS does not upgrade to, and add-ons that it does not offer for it."""

@@ -26,6 +26,7 @@ _NOT_ENABLED = ("InvalidClientTokenId", "OptInRequired", "UnrecognizedClientExce
     row="the account has no IAM Identity Center, which Amazon Managed Grafana requires; warns "
     "where your workspace does not exist, has another name, or is in another account",
     source="[Grafana](https://docs.aws.amazon.com/grafana/latest/userguide/authentication-in-AMG-SSO.html)",
+    iam=["grafana:DescribeWorkspace", "sso:ListInstances"],
 )
 def managed_grafana(config: Config, target: Target) -> Problems:
     """Find no Identity Center in any region, without which AWS makes no workspace.

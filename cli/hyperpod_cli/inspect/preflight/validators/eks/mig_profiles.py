@@ -14,6 +14,7 @@ from hyperpod_cli.operate.nodes.health import GROUP_LABEL
     row="GPUs of running nodes would be partitioned differently (w)",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-gpu-partitioning-setup.html)",
     of_hyperpod=True,
+    iam=["sagemaker:DescribeCluster"],
 )
 def mig_profiles(config: Config, target: Target) -> Problems:
     """Find groups whose nodes must be drained before the deployment, as partitioning fails else."""

@@ -24,6 +24,7 @@ def _made(config: Config) -> dict[str, KeyPath]:
     row="the EKS cluster already has an add-on of `operators` or `observability`; warns if an "
     "existing cluster lacks an add-on that another one needs, such as cert-manager",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html)",
+    iam=["cloudformation:ListStackResources", "eks:DescribeCluster", "eks:ListAddons"],
 )
 def operators(config: Config, target: Target) -> Problems:
     """Find add-ons that others have installed, of which CloudFormation takes none over."""

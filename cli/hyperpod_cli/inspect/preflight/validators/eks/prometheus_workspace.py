@@ -13,6 +13,7 @@ _PATH: KeyPath = ("observability", "prometheus", "workspace_arn")
     keys=["observability.prometheus.workspace_arn"],
     row="your Prometheus workspace does not exist, or is in another account",
     source="[Prometheus](https://docs.aws.amazon.com/prometheus/latest/APIReference/API_DescribeWorkspace.html)",
+    iam=["aps:DescribeWorkspace"],
 )
 def prometheus_workspace(config: Config, target: Target) -> Problems:
     """Find a workspace that gets no rules, whose namespaces CloudFormation makes in its account."""

@@ -12,6 +12,7 @@ from hyperpod_stacks.table import stack_name
     keys=["storage"],
     row="`storage: null` would remove the CSI driver of a file system that stays",
     source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/fsx-csi.html)",
+    iam=["cloudformation:ListStackResources"],
 )
 def storage_stack(config: Config, target: Target) -> Problems:
     """Find `storage: null` while there is a storage stack, which would lose its CSI driver."""

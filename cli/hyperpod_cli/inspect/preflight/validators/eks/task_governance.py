@@ -26,6 +26,7 @@ _GOING = frozenset({GovernanceStatus.DELETING, GovernanceStatus.DELETED})
     row="the EKS cluster already has the task governance add-on, or a version that EKS cannot "
     "update; the HyperPod cluster already has a policy, or a quota for one of the teams",
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup.html)",
+    iam=["cloudformation:ListStackResources", "eks:DescribeAddon", "sagemaker:DescribeCluster"],
 )
 def task_governance(config: Config, target: Target) -> Problems:
     """Find what keeps the add-on, the policy or a quota from being made."""

@@ -38,6 +38,11 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     keys=["node_groups[].desired_size", "node_groups[].max_size"],
     row="the vCPUs of EKS node groups are beyond a quota of EC2; at their max_size (w)",
     source="[EC2](https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html)",
+    iam=[
+        "ec2:DescribeInstances",
+        "servicequotas:GetAWSDefaultServiceQuota",
+        "servicequotas:GetServiceQuota",
+    ],
 )
 def vcpu_quotas(config: Config, target: Target) -> Problems:
     """Find vCPUs of On-Demand and Spot Instances beyond what EC2 gives the account.

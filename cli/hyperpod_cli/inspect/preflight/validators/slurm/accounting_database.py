@@ -22,6 +22,12 @@ _FIELDS = ("username", "password")
         "its accounting"
     ),
     source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html)",
+    iam=[
+        "ec2:DescribeSubnets",
+        "sagemaker:DescribeCluster",
+        "secretsmanager:DescribeSecret",
+        "secretsmanager:GetSecretValue",
+    ],
 )
 def accounting_database(config: Config, target: Target) -> Problems:
     """Find a secret without its fields, subnets in one zone, and accounting that is taken away."""

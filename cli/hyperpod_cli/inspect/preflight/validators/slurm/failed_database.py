@@ -15,6 +15,11 @@ _KEY: KeyPath = ("cluster", "slurm", "accounting")
     keys=["cluster.slurm.accounting.delete_with_stack"],
     row="the rollback of a failed creation left the protected database of Slurm's accounting",
     source="[RDS](https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBInstance.html)",
+    iam=[
+        "cloudformation:DescribeStacks",
+        "cloudformation:ListStackResources",
+        "rds:DescribeDBInstances",
+    ],
 )
 def failed_database(config: Config, target: Target) -> Problems:
     """Find a protected database in a stack that a deployment would first delete.

@@ -16,6 +16,7 @@ _NAME = "FileSystemDnsName"
     keys=["storage.home_directories"],
     row="a file system is removed whose name the HyperPod stack imports from the storage stack",
     source="[CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html)",
+    iam=["cloudformation:DescribeStacks", "cloudformation:GetTemplate"],
 )
 def imported_file_systems(config: Config, target: Target) -> Problems:
     """Find exports of file systems that the storage stack loses while another stack imports them.
