@@ -13,13 +13,9 @@ STACK = "AWS::CloudFormation::Stack"
 _VPC, _EKS, _FSX = "AWS::EC2::VPC", "AWS::EKS::Cluster", "AWS::FSx::FileSystem"
 _NODE_GROUP = "AWS::EKS::Nodegroup"
 _RDS, _TOPIC = "AWS::RDS::DBInstance", "AWS::SNS::Topic"
-# 15 to 25 minutes until the cluster is in service, and its nodes with it.
-_HYPERPOD = (
-    "https://github.com/awslabs/awsome-distributed-ai/blob/95b939cdc5b24ded03a70da21533964f9354b731/"
-    "1.architectures/5.sagemaker-hyperpod/tools/devops-agent/docs/hyperpod-mental-model.md"
-)
-# Ten minutes and six seconds, and the add-ons after it.
-_EKS_ADDONS = "https://github.com/terraform-aws-modules/terraform-aws-eks/pull/3218"
+# 15 to 25 minutes until the cluster is in service, and its nodes with it:
+# https://github.com/awslabs/awsome-distributed-ai/blob/95b939cdc5b24ded03a70da21533964f9354b731/1.architectures/5.sagemaker-hyperpod/tools/devops-agent/docs/hyperpod-mental-model.md
+_HYPERPOD_SECONDS = 1200
 _LAMBDA = "Lambda and Step Functions"
 
 Properties = Mapping[str, Any]
@@ -31,8 +27,8 @@ class ResourceType:
 
     Attributes:
         seconds: How long a resource takes from the first call until it is ready: in
-            CloudFormation's standard mode, in a quiet region, without deep health checks.
-        source: Where the number is from; None if it is assumed.
+            CloudFormation's standard mode, in a quiet region, without deep health checks. Assumed
+            where no source is linked.
         name_in_arn: The variable that is its name in the ARNs of the Service Authorization
             Reference; None if the ARN has an identifier that the service draws.
         added_to: The type whose name its `ClusterName` is.
@@ -42,7 +38,6 @@ class ResourceType:
     """
 
     seconds: int = 10
-    source: str | None = None
     name_in_arn: str | None = None
     added_to: str | None = None
     billed_as: Callable[[Properties], str | None] = lambda _: None
@@ -105,14 +100,14 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
         name_in_arn="RepositoryName", billed_as=_as("images in ECR"), holds_data=True
     ),
     "AWS::EKS::AccessEntry": ResourceType(
+        # https://github.com/DevopsArtFactory/terraform-provisioning/pull/47
         seconds=5,
-        source="https://github.com/DevopsArtFactory/terraform-provisioning/pull/47",
         added_to=_EKS,
     ),
     "AWS::EKS::Addon": ResourceType(seconds=35, added_to=_EKS),
     _EKS: ResourceType(
+        # Ten minutes and six seconds: https://github.com/terraform-aws-modules/terraform-aws-eks/pull/3218
         seconds=606,
-        source=_EKS_ADDONS,
         name_in_arn="ClusterName",
         billed_as=_as("EKS control plane"),
         holds_data=True,
@@ -129,12 +124,12 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "AWS::Events::Rule": ResourceType(name_in_arn="RuleName"),
     # Free: the files are billed in S3 and FSx.
     "AWS::FSx::DataRepositoryAssociation": ResourceType(
+        # https://github.com/aws-samples/amazon-eks-machine-learning-with-terraform-and-kubeflow/issues/112
         seconds=600,
-        source="https://github.com/aws-samples/amazon-eks-machine-learning-with-terraform-and-kubeflow/issues/112",
     ),
     _FSX: ResourceType(
+        # https://github.com/aws-samples/aws-hpc-tutorials/pull/289
         seconds=600,
-        source="https://github.com/aws-samples/aws-hpc-tutorials/pull/289",
         billed_as=_file_system,
         holds_data=True,
     ),
@@ -153,8 +148,8 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "AWS::Lambda::Permission": ResourceType(),
     "AWS::Logs::LogGroup": ResourceType(name_in_arn="LogGroupName", billed_as=_as("logs (")),
     _RDS: ResourceType(
+        # https://github.com/hashicorp/terraform/issues/498
         seconds=600,
-        source="https://github.com/hashicorp/terraform/issues/498",
         name_in_arn="DbInstanceName",
         billed_as=_as("RDS for MariaDB"),
         holds_data=True,
@@ -168,7 +163,7 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     ),
     "AWS::S3::BucketPolicy": ResourceType(),
     # Free: its nodes are charges of their own.
-    "AWS::SageMaker::Cluster": ResourceType(seconds=1200, source=_HYPERPOD, holds_data=True),
+    "AWS::SageMaker::Cluster": ResourceType(seconds=_HYPERPOD_SECONDS, holds_data=True),
     "AWS::SNS::Subscription": ResourceType(),
     # Assumed to be within the free tier: a message a fault.
     _TOPIC: ResourceType(name_in_arn="TopicName"),
@@ -184,13 +179,13 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "Custom::EksAuthenticationMode": ResourceType(seconds=180),
     "Custom::FileSystemAvailability": ResourceType(),
     "Custom::HelmRelease": ResourceType(seconds=60),
-    "Custom::HyperPodCluster": ResourceType(seconds=1200, source=_HYPERPOD, holds_data=True),
+    "Custom::HyperPodCluster": ResourceType(seconds=_HYPERPOD_SECONDS, holds_data=True),
     "Custom::LifecycleScripts": ResourceType(seconds=30),
     "Custom::NodeGroupSize": ResourceType(),
     "Custom::TaskGovernance": ResourceType(seconds=60),
 }
-"""By type. What reads the table follows: the deployer's policy, how long
-a change takes, and the tests of costs and of replacements."""
+"""By type. What reads the table follows: the deployer's policy, how long a change takes, and the
+tests of costs and of replacements."""
 
 
 def resource_type(name: str) -> ResourceType:

@@ -159,10 +159,3 @@ def test_the_page_shows_what_it_prints() -> None:
     found = cost(load_config(CONFIG_FOLDER / "default.yaml"), region=None, day=DAY)
     shown = page.partition("<!-- cost -->\n```\n")[2].partition("```\n<!-- /cost -->")[0]
     assert shown.splitlines() == list(command.lines(found, name="config/default.yaml"))
-
-
-def test_every_duration_that_has_a_source_names_a_page() -> None:
-    sources = [row.source for row in RESOURCE_TYPES.values() if row.source is not None]
-    assert len(sources) > 3
-    assert all(source.startswith("https://") for source in sources)
-    assert RESOURCE_TYPES["AWS::EC2::Route"].source is None
