@@ -18,13 +18,13 @@ from aws_reference.resource_schemas import UnknownTypeError
 from hyperpod_cdk import load_config, load_file
 from hyperpod_cdk.schema.limits import nearest
 from hyperpod_cli.inspect.archive.archive import read_archive, refuse_other
+from hyperpod_cli.inspect.permissions.missing import policy
 from hyperpod_cli.terminal.console import VisibleConsole
 from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, LinesError, OpsError
 from hyperpod_emulator.aws.local_aws import LocalAwsError
 from hyperpod_emulator.signals import raise_on_interrupts
 from hyperpod_rehearsal.cdk_cli import CdkError
 from hyperpod_rehearsal.change.assembly import given_assembly
-from hyperpod_rehearsal.change.permissions import policy
 from hyperpod_rehearsal.change.rehearsal import ChangeRehearsal
 from hyperpod_rehearsal.existing_resources import DEFAULT_REGION
 from hyperpod_rehearsal.kept_rehearsal import FAULTS_VARIABLE, cause

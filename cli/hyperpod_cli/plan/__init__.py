@@ -6,6 +6,12 @@ READS = (
     "eks:DescribeAddon",
     "eks:DescribeCluster",
     "eks:DescribeNodegroup",
+    "iam:GetPolicy",
+    "iam:GetPolicyVersion",
+    "iam:GetRole",
+    "iam:GetRolePolicy",
+    "iam:ListAttachedRolePolicies",
+    "iam:ListRolePolicies",
     "sagemaker:DescribeCluster",
     "sagemaker:ListClusterNodes",
 )

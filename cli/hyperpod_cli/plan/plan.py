@@ -1,9 +1,10 @@
 """What a deployment will do: read and compared once, and told in the words of its effects."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.session import AwsClient, AwsSession
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError
+from hyperpod_cli.inspect.permissions.missing import MissingPermission
 from hyperpod_cli.operate.clusters import DescribedCluster
 from hyperpod_cli.operate.nodes.ending import ending_lines, node_group_lines
 from hyperpod_cli.plan.bill import MonthChange, month_change
 from hyperpod_cli.plan.deployed import deployed_stacks
 from hyperpod_cli.plan.differences import IncomparableError, differences
 from hyperpod_cli.plan.held_back import held_back
+from hyperpod_cli.plan.permissions import missing_permissions, permission_lines
 from hyperpod_cli.plan.refusals import (
     changed_fixed_values,
     refuse_changes_of_nodes,
@@ -49,6 +52,8 @@ class Plan:
         effects: What it does, stack by stack.
         cluster: What DescribeCluster says of the HyperPod cluster; None if that is not known.
         month: What a month costs before and after; None if it costs the same.
+        types: The types of the resources that it makes or changes.
+        lacks: What CloudFormation's role may not do of it, as far as that is known.
         unknown: Why it is not known what it does; empty if it is.
     """
 
@@ -60,6 +65,8 @@ class Plan:
     effects: Sequence[Effect] = ()
     cluster: Described | None = None
     month: MonthChange | None = None
+    types: frozenset[str] = frozenset()
+    lacks: Sequence[MissingPermission] = ()
     unknown: str = ""
 
     @property
@@ -82,6 +89,7 @@ class Plan:
         yield from (f"  {line}" for line in self.held.values())
         for name in self.staying:
             yield f"  {name}: stays as it is, though the configuration has it no more"
+        yield from permission_lines(self.lacks)
         if self.month is not None:
             yield str(self.month)
 
@@ -107,6 +115,7 @@ class Plan:
             "unchanged": [*self.unchanged],
             "staying": [*self.staying],
             "held": dict(self.held),
+            "lacks": [asdict(each) for each in self.lacks],
             "month": None if self.month is None else self.month.as_json(),
             "effects": [
                 {
@@ -154,6 +163,9 @@ def make_plan(
         held=held,
         staying=[name for name in there if name not in stack_names(config).values()],
         effects=[*_with_nodes(plan, config=config, session=session)],
+        lacks=missing_permissions(
+            plan.stacks, types=plan.types, deployment=config.name, session=session
+        ),
     )
 
 
@@ -188,6 +200,12 @@ def plan_of(
         unchanged=[each.name for each in compared if not each.differs],
         effects=effects,
         cluster=cluster,
+        types=frozenset(
+            stack.template["Resources"][each]["Type"]
+            for stack, difference in zip(stacks, compared, strict=True)
+            for each in chain.from_iterable(difference.resources.values())
+            if each in stack.template["Resources"]
+        ),
         month=month_change(
             before.values(),
             [stack.template for stack in stacks],

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from hyperpod_cli.inspect.permissions.missing import MissingPermission
 from hyperpod_rehearsal.change.nodes import EndingNodes
 from hyperpod_rehearsal.change.outcome import ChangeAction, ResourceChange
-from hyperpod_rehearsal.change.permissions import MissingPermission
 
 NOTHING_LOST, REFUSED_BY_AWS, LOSES = 0, 1, 4
 _ORDER = (

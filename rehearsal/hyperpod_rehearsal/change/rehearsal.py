@@ -23,6 +23,7 @@ from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.inspect.archive.archive import Archive
 from hyperpod_cli.inspect.archive.deployment import unsettled
+from hyperpod_cli.inspect.permissions.missing import MissingPermission, missing
 from hyperpod_cli.inspect.permissions.policies import policies_of
 from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.plan.bill import month_change
@@ -34,7 +35,6 @@ from hyperpod_rehearsal.change.assembly import ArchivedVersion, copied, hide_in,
 from hyperpod_rehearsal.change.duration import minutes
 from hyperpod_rehearsal.change.nodes import ending, managed, set_counts, settled
 from hyperpod_rehearsal.change.outcome import ResourceChange, Snapshot, changes, snapshot, steps
-from hyperpod_rehearsal.change.permissions import MissingPermission, missing
 from hyperpod_rehearsal.change.prediction import Prediction, Rollback
 from hyperpod_rehearsal.environment import rehearsal_environment
 from hyperpod_rehearsal.progress import Progress

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from hyperpod_cli.inspect.archive.deployment import ArchivedNode
+from hyperpod_cli.inspect.permissions.missing import MissingPermission
 from hyperpod_rehearsal.change.nodes import EndingNodes
 from hyperpod_rehearsal.change.outcome import ChangeAction, ResourceChange
-from hyperpod_rehearsal.change.permissions import MissingPermission
 from hyperpod_rehearsal.change.prediction import Prediction, Rollback
 
 FILES = "AWS::FSx::FileSystem"

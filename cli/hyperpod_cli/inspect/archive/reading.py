@@ -27,6 +27,7 @@ from hyperpod_cli.inspect.archive.deployment import (
 )
 from hyperpod_cli.inspect.archive.hiding import hidden, secrets_in_scripts
 from hyperpod_cli.inspect.archive.kubernetes_objects import claims, helm_releases, managed_nodes
+from hyperpod_cli.inspect.permissions.role_policies import role_policies
 from hyperpod_cli.operate.clusters import DescribedCluster, nodes_of
 from hyperpod_cli.operate.nodes.health import user_pods
 from hyperpod_cli.operate.orchestrators import orchestrator_of
@@ -248,25 +249,13 @@ class _Reader:
     def _policies(self, account: str) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the policies of the roles that the stacks have, and what bounds these, by name."""
         iam = self.session.client("iam")
-
-        def document(arn: str) -> Any:  # noqa: ANN401 - JSON
-            number = iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
-            answer = iam.get_policy_version(PolicyArn=arn, VersionId=number)
-            return answer["PolicyVersion"]["Document"]
-
         own = _EXECUTION_ROLE.format(account=account, region=self.session.region)
         found: dict[str, Any] = {}
         bounds: dict[str, Any] = {}
         for role in sorted({arn.rpartition("/")[2] for arn in self.roles}) or [own]:
-            bound = iam.get_role(RoleName=role)["Role"].get("PermissionsBoundary")
-            if bound is not None:
-                arn = bound["PermissionsBoundaryArn"]
-                bounds[arn] = document(arn)
-            attached = listed(iam, "list_attached_role_policies", "AttachedPolicies", RoleName=role)
-            found |= {each["PolicyArn"]: document(each["PolicyArn"]) for each in attached}
-            for name in listed(iam, "list_role_policies", "PolicyNames", RoleName=role):
-                answer = iam.get_role_policy(RoleName=role, PolicyName=name)
-                found[name] = answer["PolicyDocument"]
+            policies, boundary = role_policies(iam, role)
+            found |= policies
+            bounds |= boundary
         return found, bounds
 
     def _assets(

@@ -56,14 +56,18 @@ class Need:
     conditions: tuple[Condition, ...] = ()
 
 
-def needs(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
+def needs(
+    templates: Mapping[str, Value], names: Names, *, types: Collection[str] | None = None
+) -> Iterator[Need]:
     """Yield what deploying, updating and destroying templates takes, action by action.
 
+    With types, it is what their resources take.
     A type whose schema, or the service of whose linked role, is not known is an UnknownTypeError.
     """
     by_type: dict[str, list[TemplateResource]] = {}
     for resource in names.resources:
-        by_type.setdefault(resource.type, []).append(resource)
+        if types is None or resource.type in types:
+            by_type.setdefault(resource.type, []).append(resource)
     by_type.pop("AWS::CDK::Metadata", None)  # makes nothing
     own = {type_: _actions(type_) for type_ in by_type if not type_.startswith("Custom::")}
     if len(own) < len(by_type):

@@ -100,6 +100,13 @@ def _parts(statement: Statement) -> Iterator[Statement]:
         yield from _parts({**statement, "Action": half})
 
 
+_READ_ROLE = [
+    "iam:GetRole",
+    "iam:GetRolePolicy",
+    "iam:ListAttachedRolePolicies",
+    "iam:ListRolePolicies",
+]
+_READ_POLICIES = ["iam:GetPolicy", "iam:GetPolicyVersion"]
 _RECOVER_STACKS = [
     "cloudformation:CancelUpdateStack",
     "cloudformation:ContinueUpdateRollback",
@@ -129,6 +136,12 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     cluster = next(iter(clusters), None)
     for name, actions, resources in read_permissions(names, eks_cluster=cluster, stacks=compared):
         yield _allow(name, actions, resources)
+    # A plan says what the role that CloudFormation works with may not do.
+    executing = sorted({*execution_roles(assembly, environment)})
+    if executing:
+        yield _allow("LookAtExecutionRole", _READ_ROLE, executing)
+        policies = [environment.iam_arn("policy/*"), environment.iam_arn("policy/*", account="aws")]
+        yield _allow("LookAtExecutionPolicies", _READ_POLICIES, policies)
     # What `hyperpod-cdk deploy` says to run after a failure; CloudFormation does it with the
     # stack's role.
     yield _allow("RecoverStacks", _RECOVER_STACKS, own)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from hyperpod_cli.inspect.permissions.missing import missing, policy
 from hyperpod_cli.terminal.errors import OpsError
-from hyperpod_rehearsal.change.permissions import missing, policy
 
 STACK = "arn:aws:cloudformation:us-west-2:1:stack/ml-storage/*"
 TAGGED = {"StringEquals": {"aws:ResourceTag/stack": ["ml"]}}
