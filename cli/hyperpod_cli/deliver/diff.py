@@ -1,6 +1,5 @@
 """Shows what a deployment would change: in the words of its plan, then each property."""
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,7 @@ from hyperpod_cli.aws.assembly import stacks_in
 from hyperpod_cli.aws.session import deployer_session
 from hyperpod_cli.plan.plan import Plan, former_template, make_plan
 from hyperpod_cli.plan.properties import property_lines
+from hyperpod_cli.terminal.console import print_json
 
 
 def show_changes(path: Path, *, templates: Path, again: str, as_json: bool) -> None:
@@ -18,7 +18,7 @@ def show_changes(path: Path, *, templates: Path, again: str, as_json: bool) -> N
     session = deployer_session(config)
     plan = make_plan(stacks_in(templates), config=config, path=path, session=session, again=again)
     if as_json:
-        print(json.dumps(plan.as_json(path), indent=2))
+        print_json(plan.as_json(path))
         return
     if plan.unknown:
         print(plan.unknown, file=sys.stderr)

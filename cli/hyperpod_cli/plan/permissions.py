@@ -50,7 +50,7 @@ def permission_lines(lacks: Sequence[MissingPermission]) -> Iterator[str]:
     for each in lacks:
         by_role.setdefault(each.who, {}).setdefault(each.action, []).append(each.resource)
     for role, actions in by_role.items():
-        yield f"CloudFormation's role {role} may not do this, so the deployment fails:"
+        yield f"CloudFormation's role {role} lacks permissions that this may need:"
         for action, resources in actions.items():
             yield f"  {action} on {_some(resources)}"
     if lacks:

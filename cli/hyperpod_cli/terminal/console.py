@@ -83,12 +83,12 @@ def styled(text: str, style: str = "") -> Text:
     return Text(visible(text), style=style)
 
 
-def console(*, soft_wrap: bool = False) -> Console:
-    """Return the console of standard output; where it is no terminal, no line is broken.
+def console(*, soft_wrap: bool = False, stderr: bool = False) -> Console:
+    """Return the console of standard output or error; where it is no terminal, no line is broken.
 
     On a terminal, lines are broken at words, or by the terminal itself (`soft_wrap`).
     """
-    made = VisibleConsole(soft_wrap=soft_wrap)
+    made = VisibleConsole(soft_wrap=soft_wrap, stderr=stderr)
     # Rich would break names at 80 columns, which no `grep` finds then.
     if not made.is_terminal and "COLUMNS" not in os.environ:
         made.width = _UNBROKEN

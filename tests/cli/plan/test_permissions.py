@@ -52,7 +52,7 @@ def lacks(*types: str, actions: list[str] | None) -> list[str]:
         (["AWS::KMS::Key"], ["sns:*"], True),
         (["AWS::KMS::Key"], ["kms:*"], False),
         # Only what this plan makes or changes counts.
-        (["AWS::SNS::Topic"], ["sns:*"], False),
+        (["AWS::SNS::Topic"], ["sns:*", "iam:GetRole"], False),
         ([], ["sns:*"], False),
         (["AWS::KMS::Key"], None, False),
     ],

@@ -208,3 +208,21 @@ def test_a_stack_that_takes_no_deployment_is_refused_in_a_line(
     lines = [*refused_stacks(stacks, region="us-west-2", again="hyperpod-cdk deploy")]
     assert len(lines) == (told is not None)
     assert told is None or (f"is {status}. " in lines[0] and told in lines[0])
+
+
+def test_a_plan_is_json_with_its_places_in_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(
+        "name: ml\ncluster:\n  instance_groups:\n    - name: a\n      instance_count: 1\n"
+    )
+    groups = ("cluster", "instance_groups")
+    effects = [
+        Effect(rule="group.count", text="fewer", group="a", ends=2, place=(*groups, name, *key))
+        for name, key in (("a", ("instance_count",)), ("gone", ()))
+    ]
+    found = Plan(stacks=[], effects=effects).as_json(file)
+    assert [each["place"] for each in found["effects"]] == [
+        f"{file}:5: cluster.instance_groups[0] (a).instance_count",
+        f"{file}:3: cluster.instance_groups",
+    ]
+    assert found["needs_consent"] is True

@@ -1,5 +1,7 @@
 """`hyperpod-cdk deploy` and `destroy`, and what they say beforehand: `diff`, `deletion-check`."""
 
+import sys
+from contextlib import redirect_stdout
 from typing import Annotated
 
 import typer
@@ -49,6 +51,7 @@ def deploy(
     ] = "",
     express: Express = False,
     yes: Yes = False,
+    as_json: AsJson = False,
 ) -> int:
     """Show what changes, ask, and deploy to your AWS account.
 
@@ -63,17 +66,19 @@ def deploy(
 
     INTERRUPTS.install(allowed=True)
     if templates is None:
-        require_deployable(config)
-        package_if_needed(config)
-        refuse_unreachable(config)
-        typer.echo("Synthesizing, and comparing with what is deployed ...")
-        synth(config)
+        with redirect_stdout(sys.stderr if as_json else sys.stdout):
+            require_deployable(config)
+            package_if_needed(config)
+            refuse_unreachable(config)
+            typer.echo("Synthesizing, and comparing with what is deployed ...")
+            synth(config)
     return deployment.deploy(
         config,
         templates=templates or templates_folder(config),
         only=only,
         express=express,
         yes=yes,
+        as_json=as_json,
     )
 
 
@@ -148,8 +153,10 @@ def diff(*, config: ConfigFile, as_json: AsJson = False) -> None:
     from hyperpod_cli.deliver.diff import show_changes
     from hyperpod_cli.terminal.options import command_line
 
-    require_deployable(config)
-    package_if_needed(config)
-    synth(config)
+    # Only the plan is on standard output.
+    with redirect_stdout(sys.stderr if as_json else sys.stdout):
+        require_deployable(config)
+        package_if_needed(config)
+        synth(config)
     folder = templates_folder(config)
     show_changes(config, templates=folder, again=command_line("diff", config), as_json=as_json)

@@ -25,7 +25,7 @@ from hyperpod_cli.inspect.report.page import Attempt, Content, write
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import check_once, problems
 from hyperpod_cli.inspect.verification.verify import summary as summary_of
-from hyperpod_cli.plan.plan import make_plan
+from hyperpod_cli.plan.plan import Plan, make_plan
 from hyperpod_cli.stack_progress.terminal import (
     StackRunResult,
     agreed,
@@ -34,7 +34,7 @@ from hyperpod_cli.stack_progress.terminal import (
     run,
     wrapped,
 )
-from hyperpod_cli.terminal.console import console, require_terminal
+from hyperpod_cli.terminal.console import console, print_json, require_terminal
 from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED
 from hyperpod_cli.terminal.options import command_line
 from hyperpod_stacks.table import release_stack
@@ -45,11 +45,13 @@ REPORTS = Path("build/deploy")
 _CONCURRENCY = "3"
 
 
-def deploy(path: Path, *, templates: Path, only: str, express: bool, yes: bool) -> int:
+def deploy(
+    path: Path, *, templates: Path, only: str, express: bool, yes: bool, as_json: bool = False
+) -> int:
     """Say what changes, ask, deploy and verify; return the exit code of the CDK CLI.
 
     `only` has the names of stacks with spaces, which are deployed with those that they need; "" is
-    for all.
+    for all. As JSON, the plan alone is on standard output, and without `yes` nothing is deployed.
     """
     config = load_config(path)
     session = deployer_session(config)
@@ -57,17 +59,11 @@ def deploy(path: Path, *, templates: Path, only: str, express: bool, yes: bool) 
     again = _command(path, only=only, express=express)
     client, region = session.polling_client("cloudformation"), session.region
     plan = make_plan(stacks, config=config, path=path, session=session, again=again)
+    ended = _shown(plan, config=config, path=path, yes=yes, as_json=as_json)
+    if ended is not None:
+        return ended
     held, stacks = plan.held, [*plan.stacks]
-    if plan.unknown:
-        print(plan.unknown, file=sys.stderr)
-    warnings = (f"WARNING {finding}" for finding in shell_findings(config))
-    print("\n".join([*plan.lines(), *warnings, summary(cost_here(config))]))
-    if plan.changes and not yes:
-        require_terminal(yes=yes)
-        if not agreed("Deploy?"):
-            print("Nothing was deployed.")
-            return DECLINED
-    out = console(soft_wrap=True)
+    out = console(soft_wrap=True, stderr=as_json)
     for line in lift_protection(client, plan.former, region=region, again=again):
         out.print(line)
     outcome = run(
@@ -110,6 +106,23 @@ def deploy(path: Path, *, templates: Path, only: str, express: bool, yes: bool) 
     for line in (*output_lines(outputs), f"\n{report}", "", *following):
         out.print(wrapped(line, width=out.width if out.is_terminal else None))
     return outcome.code
+
+
+def _shown(plan: Plan, *, config: Config, path: Path, yes: bool, as_json: bool) -> int | None:
+    """Show a plan and ask; return the exit code where it is not to be done, else None."""
+    if plan.unknown:
+        print(plan.unknown, file=sys.stderr)
+    if as_json:
+        print_json(plan.as_json(path))
+        return None if yes else 0
+    warnings = (f"WARNING {finding}" for finding in shell_findings(config))
+    print("\n".join([*plan.lines(), *warnings, summary(cost_here(config))]))
+    if plan.changes and not yes:
+        require_terminal(yes=yes)
+        if not agreed("Deploy?"):
+            print("Nothing was deployed.")
+            return DECLINED
+    return None
 
 
 def write_report(
