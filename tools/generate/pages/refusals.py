@@ -199,4 +199,5 @@ def _by(function: Function) -> Refusal:
 
 
 def _file(path: str) -> str:
-    return f"[{path.rpartition('/')[2]}](../{path})"
+    name = "/".join(path.split("/")[-2:])
+    return f"[{name}](../{path})"
