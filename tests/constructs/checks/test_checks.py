@@ -36,7 +36,7 @@ from hyperpod_cdk.schema.rules import Rule
 from hyperpod_cdk.synthesis.refusals import report
 from tests.conftest import Configure
 from tests.constructs.checks import cases
-from tests.support.configs import BY_NAME, configured
+from tests.support.configs import BY_NAME, REPOSITORY, configured
 from tests.support.rule_cases import (
     CHECKS,
     PLAN,
@@ -70,7 +70,7 @@ def test_rule(case: Case[Any]) -> None:
 
 
 def test_the_words_of_findings_are_as_reviewed(snapshot: SnapshotAssertion) -> None:
-    folder = re.compile(rf"{re.escape(gettempdir())}/\w+")
+    folder = re.compile(rf"{re.escape(gettempdir())}/\w+|{re.escape(str(REPOSITORY))}")
     words = {
         str(case): [folder.sub("FOLDER", str(finding)) for finding in case.rule(case.subject)]
         for case in CASES
