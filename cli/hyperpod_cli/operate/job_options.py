@@ -1,4 +1,4 @@
-"""What the commands are given that run jobs, or simulate them: `quota`, `train`, `validate-nodes`.
+"""What the commands are given that run jobs: `train` and `validate-nodes`.
 
 Their options in `commands/operate/jobs.py` have the names of the fields.
 """
@@ -8,18 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hyperpod_shared.governance import namespace_of
-
-
-@dataclass(frozen=True, kw_only=True)
-class QuotaOptions:
-    """Which jobs are simulated, with whose quotas."""
-
-    jobs: Path
-    config: Path
-    proposed: Path | None
-    picture: Path | None
-    checkpoint_minutes: int | None
-    as_json: bool
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,18 +45,15 @@ def quota(
 
     Shows which jobs would wait, borrow or be preempted, what would be idle, and what that costs.
     """
-    from hyperpod_cli.operate.job_options import QuotaOptions
     from hyperpod_cli.operate.quotas.command import run
 
     run(
-        QuotaOptions(
-            jobs=jobs,
-            config=config,
-            proposed=proposed,
-            picture=picture,
-            checkpoint_minutes=checkpoint_minutes,
-            as_json=as_json,
-        )
+        jobs=jobs,
+        config=config,
+        proposed=proposed,
+        picture=picture,
+        checkpoint_minutes=checkpoint_minutes,
+        as_json=as_json,
     )
 
 

@@ -7,7 +7,6 @@ from rich.table import Table
 
 from hyperpod_cdk import load_config
 from hyperpod_cli.aws.account import known_region
-from hyperpod_cli.operate.job_options import QuotaOptions
 from hyperpod_cli.operate.quotas.cohort import Cohort, Job
 from hyperpod_cli.operate.quotas.configured import governed
 from hyperpod_cli.operate.quotas.measures import ALL, Measures, SimulatedQuotas, measures
@@ -33,20 +32,27 @@ _NUMBERS = (
 )
 
 
-def run(options: QuotaOptions) -> None:
+def run(
+    *,
+    jobs: Path,
+    config: Path,
+    proposed: Path | None,
+    picture: Path | None,
+    checkpoint_minutes: int | None,
+    as_json: bool,
+) -> None:
     """Simulate the jobs with each configuration's quotas, and show the results."""
-    picture, proposed = options.picture, options.proposed
     if picture is not None and picture.suffix.lower() != ".svg":
         raise OpsError(f"--picture: {str(picture)!r} must end with .svg")
-    trace = read_trace(options.jobs)
-    files = {CONFIGURED: options.config} | ({} if proposed is None else {PROPOSED: proposed})
-    checkpoint = 60 * options.checkpoint_minutes if options.checkpoint_minutes else None
+    trace = read_trace(jobs)
+    files = {CONFIGURED: config} | ({} if proposed is None else {PROPOSED: proposed})
+    checkpoint = 60 * checkpoint_minutes if checkpoint_minutes else None
     outcomes = [
         _outcome(label, path, trace, checkpoint=checkpoint) for label, path in files.items()
     ]
     if picture is not None:
         _draw(outcomes, trace, picture)
-    if options.as_json:
+    if as_json:
         print_json(_as_data(outcomes, trace))
         return
     out = console()
