@@ -597,7 +597,8 @@ def test_a_group_is_scaled_by_its_configuration(
     assert (tmp_path / "made").read_text("utf-8") == f"{file} 1\n"
     # Fewer: which nodes go, and what runs on them, is shown before.
     told = scale("worker-group-2", 0, fails=1, code=2)
-    assert "This terminates 1 of its nodes, with all volumes:\n  worker-group-2/1 (i-" in told
+    ends = "group worker-group-2: 1 -> 0 nodes, 1 node is terminated, with all its volumes"
+    assert f"{ends}\n  worker-group-2/1 (i-" in told
     assert file.read_text("utf-8") == text
     # The group has the number wanted, since its node was deleted: so has the file.
     assert "says instance_count 1 of 'worker-group-1' already" in scale(

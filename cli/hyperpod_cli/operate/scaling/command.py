@@ -9,6 +9,7 @@ from typing import Any
 import typer
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.effects.nodes import of_count
 from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.aws.assembly import stacks_by_name
 from hyperpod_cli.aws.cdk_cli import synthesized
@@ -169,11 +170,12 @@ def _agreed_to(
     )
     for line in change.diff():
         typer.echo(line)
-    ends = (target or 0) - count
-    if ends > 0:
-        typer.echo(f"This terminates {ends} of its nodes, with all volumes:")
-        for line in ending_lines(chosen.session, found, group=group, ends=ends):
-            typer.echo(line)
+    what = f"group {group}"
+    for effect in of_count(what, group, target or 0, count, place=("cluster",)):
+        typer.echo(effect.text)
+        if effect.ends:
+            for line in ending_lines(chosen.session, found, group=group, ends=effect.ends):
+                typer.echo(line)
     require_consent("Write this and deploy?", yes=yes)
     return change, chosen
 
