@@ -50,14 +50,16 @@ def test_users(tmp_path: Path, text: str, users: list[SlurmUser]) -> None:
         b"alice,2001\xff\n",
     ],
 )
-def test_what_is_refused(tmp_path: Path, text: str | bytes, snapshot: SnapshotAssertion) -> None:
-    path = tmp_path / "users.csv"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+def test_what_is_refused(
+    tmp_path: Path, text: str | bytes, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("users.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
 
     with pytest.raises(ConfigError) as refused:
-        SlurmSetupConfig(users=str(path))
+        SlurmSetupConfig(users="users.csv")
 
-    assert str(refused.value).replace(str(tmp_path), "FOLDER") == snapshot
+    assert refused.value.lines == snapshot
 
 
 def test_a_file_that_is_not_there_and_other_values(tmp_path: Path) -> None:
