@@ -68,9 +68,9 @@ SCRIPT = REPOSITORY / "tools" / "progress.sh"
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """A place for temporary files, and ten seconds that are soon over and are counted."""
+    """A place for temporary files, and half a minute that is soon over and is counted."""
     sleep = tmp_path / "sleep"
-    sleep.write_text(f"#!/bin/sh\necho ten seconds >>{tmp_path}/slept\nexec /bin/sleep 0.05\n")
+    sleep.write_text(f"#!/bin/sh\necho half a minute >>{tmp_path}/slept\nexec /bin/sleep 0.05\n")
     sleep.chmod(0o755)
     (tmp_path / "temporary").mkdir()
     return {"PATH": f"{tmp_path}:/usr/bin:/bin", "TMPDIR": str(tmp_path / "temporary")}
@@ -86,7 +86,7 @@ def ran(environment: dict[str, str], script: str) -> subprocess.CompletedProcess
     )
 
 
-def test_it_says_every_ten_seconds_that_it_lasts(
+def test_it_says_every_half_minute_that_it_lasts(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
     third = f'until [ "$(wc -l <{tmp_path}/slept)" -ge 4 ]; do :; done 2>/dev/null'
@@ -94,7 +94,7 @@ def test_it_says_every_ten_seconds_that_it_lasts(
 
     assert done.returncode == 0
     assert done.stderr == ""
-    assert done.stdout.startswith("  ... 10 s\n  ... 20 s\n  ... 30 s\n")
+    assert done.stdout.startswith("  ... 30 s\n  ... 60 s\n  ... 90 s\n")
     assert re.fullmatch(r"(  \.\.\. \d+0 s\n)+", done.stdout)
 
 

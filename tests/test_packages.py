@@ -135,6 +135,7 @@ def tree_graph() -> dict[str, set[str]]:
 
 
 def test_trees_are_acyclic() -> None:
+    # By its name alone, `commands/rehearsal.py` loads what rehearses, which imports the commands.
     graph = tree_graph()
 
     assert cycle(graph) == []

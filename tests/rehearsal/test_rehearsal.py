@@ -222,7 +222,7 @@ def test_few_lines_are_printed_and_the_rest_is_in_the_log(
         assert line.endswith(" s")
     log = (directory / LOG).read_text("utf-8")
     assert "kept, as on AWS: FSx file system" in log
-    assert "Lifting the termination protection of ml-platform" in log
+    assert "Lifting the termination protection of ml-storage" in log
     # Each value once, and commands so that they can be copied.
     assert log.count(report["outputs"]["ml-platform"]["EKSClusterArn"]) == 1
     assert "  GrantAdminCommand\n    aws eks create-access-entry --cluster-name ml-eks" in log
