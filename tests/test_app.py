@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from app import main
 from hyperpod_cdk import Config
+from hyperpod_stacks.app import main
 from hyperpod_stacks.table import stack_names
 from tests.support.assembly import merged
 from tests.support.commands import CLI_CONTEXT, bare_environment, desk, start_app

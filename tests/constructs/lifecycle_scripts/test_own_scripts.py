@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import aws_cdk as cdk
 import pytest
@@ -90,7 +90,7 @@ def test_where_own_scripts_go(
     view: View,
     tmp_path: Path,
     prefix: str,
-    run: str | None,
+    run: Literal["after", "instead"] | None,
     expected: dict[str, list[str]],
 ) -> None:
     directory = folder(tmp_path / "mine", lib__own=b"")

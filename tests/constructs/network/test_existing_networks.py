@@ -196,8 +196,11 @@ def test_nothing_is_made_where_all_exists(stack: cdk.Stack) -> None:
 
 
 def test_only_consented_rules_are_added(stack: cdk.Stack, view: View) -> None:
-    names = ("self_ingress", "self_egress", "internet_egress")
-    config = NetworkConfig(**ALL, security_group_id=GROUP, add_security_group_rules=names)
+    config = NetworkConfig(
+        **ALL,
+        security_group_id=GROUP,
+        add_security_group_rules=("self_ingress", "self_egress", "internet_egress"),
+    )
     security_group_of(
         stack, "Group", network=config, vpc=network_of(stack, "Network", network=config).vpc
     )

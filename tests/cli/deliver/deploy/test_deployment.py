@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from hyperpod_cdk import Config, load_config
+from hyperpod_cdk import load_config
 from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.session import AwsSession
@@ -53,12 +53,6 @@ def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.fixture(scope="module")
-def templates(default_config: Config, assemble: Assemble) -> Path:
-    """What is deployed."""
-    return assemble(default_config).directory
-
-
 @pytest.mark.parametrize(
     ("outcome", "checks", "said"),
     [
@@ -84,7 +78,6 @@ def templates(default_config: Config, assemble: Assemble) -> Path:
 )
 def test_a_report_says_what_came_of_it(
     reports: Path,
-    templates: Path,
     outcome: StackRunResult,
     checks: list[Check],
     said: list[str],
@@ -92,7 +85,6 @@ def test_a_report_says_what_came_of_it(
     line = deployment.write_report(
         outcome,
         command="hyperpod-cdk deploy",
-        templates=templates,
         config=load_config(DEFAULT),
         region="us-west-2",
         outputs={},
@@ -106,14 +98,11 @@ def test_a_report_says_what_came_of_it(
     assert "<p>Next:</p>\n<pre><code>kubectl get nodes</code></pre>" in html
 
 
-def test_where_it_cannot_be_written_the_deployment_is_told_all_the_same(
-    reports: Path, templates: Path
-) -> None:
+def test_where_it_cannot_be_written_the_deployment_is_told_all_the_same(reports: Path) -> None:
     (reports / "ml").touch()
     line = deployment.write_report(
         ended(0, []),
         command="hyperpod-cdk deploy",
-        templates=templates,
         config=load_config(DEFAULT),
         region="us-west-2",
         outputs={},
