@@ -107,6 +107,10 @@ docs: .venv/docs/.installed docs/node_modules/.installed ## Build the docs site 
 	@NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --quiet --strict
 	@echo 'Docs: build/site/index.html'
 
+wheels: .venv/.development layout ## Build the wheels of the three distributions into dist
+	@for folder in aws_reference emulator .; do python -m build --wheel --no-isolation --outdir dist $$folder >/dev/null || exit 1; done
+	@ls dist
+
 record-release: setup-rehearsal layout ## Keep what the version in pyproject.toml deploys, to try upgrades from it (CONTRIBUTING.md)
 	@python -m hyperpod_rehearsal.releases
 

@@ -73,6 +73,9 @@ IN_A_REHEARSAL: Sequence[tuple[str, str]] = (
 ELSEWHERE: Mapping[tuple[str, str], str] = {
     ("docs/verify.md", "export AWS_REGION=us-west-2"): "tests/rehearsal/scenarios/test_default.py",
     ("README.md", "make rehearse"): "tests/rehearsal/test_rehearsal.py",
+    ("README.md", "python3 -m venv hyperpod && source hyperpod/bin/activate"): (
+        "tests/test_installed.py"
+    ),
     ("docs/start-here.md", "make rehearse"): "tests/rehearsal/test_rehearsal.py",
     **{
         ("docs/run-a-job.md", command): "tests/rehearsal/examples/test_access.py"
