@@ -83,7 +83,7 @@ def test_deletion_protection_is_stated_as_it_is_written(
 
 def test_a_version_that_hyperpod_does_not_take_is_refused() -> None:
     with pytest.raises(ConfigError, match=r"^EksConfig\.version: '1\.29' is not a possible value"):
-        EksConfig(version="1.29")  # type: ignore[arg-type] - what a user may write
+        EksConfig(version="1.29")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
