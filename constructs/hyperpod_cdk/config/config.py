@@ -47,7 +47,6 @@ from hyperpod_cdk.schema.section import (
     OfHyperPod,
     OrchestratedBy,
     Section,
-    Task,
     findings_of,
     judged,
 )
@@ -70,15 +69,11 @@ def _or_null(schema: dict[str, Any]) -> None:
 class Config(Section):
     """A deployment: network, Kubernetes control plane, storage and HyperPod cluster."""
 
-    name: Annotated[DeploymentName, Task("name the deployment, and run a second one next to it")]
+    name: DeploymentName
     """Name of the deployment, the prefix of its stack names, such as `<name>-platform`. 1 to 20
     lower-case letters, digits and inner hyphens."""
 
-    region: Annotated[
-        Region | None,
-        Field(examples=["us-east-1", "us-east-2"]),
-        Task("choose the region, and the zones"),
-    ] = None
+    region: Annotated[Region | None, Field(examples=["us-east-1", "us-east-2"])] = None
     """AWS region, such as us-west-2. Default: that of the CDK environment."""
 
     network: NetworkConfig = NetworkConfig()
@@ -87,11 +82,7 @@ class Config(Section):
     eks: Annotated[EksConfig, OrchestratedBy(EKS)] = EksConfig()
     """The Kubernetes control plane."""
 
-    storage: Annotated[
-        StorageConfig | None,
-        Field(examples=[{}]),
-        Task("size the shared file system, or do without"),
-    ] = StorageConfig()
+    storage: Annotated[StorageConfig | None, Field(examples=[{}])] = StorageConfig()
     """The shared FSx for Lustre file system; null for none."""
 
     helm: Annotated[HelmConfig, OrchestratedBy(EKS)] = HelmConfig()
@@ -120,7 +111,6 @@ class Config(Section):
         judged(group_findings),
         OrchestratedBy(EKS),
         Field(examples=[[{"name": "gpu", "instance_types": ["g5.12xlarge"], "desired_size": 1}]]),
-        Task("add EKS node groups"),
     ] = ()
     """Node groups of EC2 instances that EKS manages, next to HyperPod's nodes. Default: none."""
 
@@ -152,16 +142,10 @@ class Config(Section):
     node_health: Annotated[NodeHealthConfig | None, OrchestratedBy(EKS), OfHyperPod()] = None
     """Your own health check on each node with GPUs or Trainium. Default: none."""
 
-    workloads: Annotated[
-        WorkloadsConfig | None,
-        Field(examples=[{}]),
-        Task("build the image that jobs run"),
-    ] = None
+    workloads: Annotated[WorkloadsConfig | None, Field(examples=[{}])] = None
     """A repository for training images, and a build that fills it. Default: none."""
 
-    tags: Annotated[Tags, Field(examples=[{"team": "other"}]), Task("tag every resource")] = Field(
-        default_factory=dict
-    )
+    tags: Annotated[Tags, Field(examples=[{"team": "other"}])] = Field(default_factory=dict)
     """Tags for every resource, at most 43. Default: none."""
 
     @property

@@ -18,7 +18,7 @@ from hyperpod_cdk.schema.arns import (
 from hyperpod_cdk.schema.cidrs import Cidr, is_private
 from hyperpod_cdk.schema.errors import Finding, error, refuse
 from hyperpod_cdk.schema.limits import Message, is_token, listed_twice
-from hyperpod_cdk.schema.section import Listed, Section, Task, judged
+from hyperpod_cdk.schema.section import Listed, Section, judged
 
 # Kubernetes keeps the prefix for itself, and begins with these three.
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/
@@ -163,69 +163,46 @@ class EksConfig(Section):
             "letter or digit"
         ),
         Field(examples=["another"]),
-        Task("name what is made"),
     ] = None
     """Name of the EKS cluster that is made; it cannot be changed later. Default: `<name>-eks`."""
 
-    cluster_arn: Annotated[EksClusterArn | None, Task("deploy to an EKS cluster that exists")] = (
-        None
-    )
+    cluster_arn: EksClusterArn | None = None
     """ARN of an EKS cluster of your own, of this account and region, instead; it cannot be changed
     later. Needs network.vpc_id and network.security_group_id, those of the cluster. version,
     endpoint_access and public_access_cidrs then describe it and do not change it; node_groups
     follow version: their nodes are replaced. Default: a cluster is made."""
 
-    set_authentication_mode: Annotated[bool, Task("deploy to an EKS cluster that exists")] = False
+    set_authentication_mode: bool = False
     """Whether to change the authentication mode of cluster_arn from CONFIG_MAP to
     API_AND_CONFIG_MAP, which HyperPod needs; EKS never changes it back. Default: false."""
 
-    addons: Annotated[
-        Listed[Addon],
-        Field(examples=[["eks-pod-identity-agent"]]),
-        Task("deploy to an EKS cluster that exists"),
-    ] = ()
+    addons: Annotated[Listed[Addon], Field(examples=[["eks-pod-identity-agent"]])] = ()
     """EKS add-ons to install on cluster_arn, and to remove with the deployment; only such as it
     does not have. Default: none. A cluster that is made has all that it needs."""
 
-    oidc_provider_arn: Annotated[
-        OidcProviderArn | None, Task("deploy to an EKS cluster that exists")
-    ] = None
+    oidc_provider_arn: OidcProviderArn | None = None
     """ARN of the IAM OIDC provider of cluster_arn, which operators.inference_operator needs: its
     pods have roles by service accounts (IRSA). Default: none. For a cluster that is made, the
     deployment makes it."""
 
-    version: Annotated[
-        KubernetesVersion,
-        Field(examples=["1.35", "1.33"]),
-        Task("upgrade Kubernetes"),
-    ] = "1.34"
+    version: Annotated[KubernetesVersion, Field(examples=["1.35", "1.33"])] = "1.34"
     """Kubernetes version, in quotes. Versions outside 1.33 to 1.35, which the provisioner's kubectl
     and Helm support, cause a warning."""
 
-    endpoint_access: Annotated[
-        Literal["public_and_private", "private", "public"],
-        Task("keep the network off the internet"),
-        Task("limit who reaches the Kubernetes API"),
-    ] = "public_and_private"
+    endpoint_access: Literal["public_and_private", "private", "public"] = "public_and_private"
     """From where the Kubernetes API server can be reached: public_and_private, private or
     public."""
 
-    public_access_cidrs: Annotated[
-        Listed[Cidr],
-        Field(examples=[["192.0.2.0/24"]]),
-        Task("limit who reaches the Kubernetes API"),
-    ] = (ANYWHERE,)
+    public_access_cidrs: Annotated[Listed[Cidr], Field(examples=[["192.0.2.0/24"]])] = (ANYWHERE,)
     """IPv4 CIDR blocks that may reach the public endpoint; without effect when endpoint_access is
     private. To open a narrower list again, add 0.0.0.0/0 to it: CloudFormation refuses to take it
     away. Default: anywhere; IAM controls access."""
 
-    admins: Annotated[
-        Listed[PrincipalArn], judged(listed_once), Task("let people use kubectl")
-    ] = ()
+    admins: Annotated[Listed[PrincipalArn], judged(listed_once)] = ()
     """ARNs of IAM roles and users that have admin access to the Kubernetes cluster. Default: only
     the provisioner."""
 
-    viewers: Annotated[Listed[PrincipalArn], Task("let people use kubectl")] = ()
+    viewers: Listed[PrincipalArn] = ()
     """ARNs of IAM roles and users with read access to Kubernetes' own objects in every namespace:
     pods and their logs, jobs, services, claims. They cannot read secrets, nodes or custom
     resources, such as a PyTorchJob. Default: none."""
@@ -242,17 +219,14 @@ class EksConfig(Section):
                 ]
             ]
         ),
-        Task("let people use kubectl"),
     ] = ()
     """Who runs jobs in which namespaces. Default: admins only."""
 
-    secrets_kms_key_arn: Annotated[
-        KmsKeyArn | None, Task("encrypt Kubernetes secrets with a key of yours")
-    ] = None
+    secrets_kms_key_arn: KmsKeyArn | None = None
     """ARN of a symmetric KMS key of this region that encrypts Kubernetes secrets; it cannot be
     changed later. Default: a key that AWS owns."""
 
-    deletion_protection: Annotated[bool, Task("protect the control plane from deletion")] = False
+    deletion_protection: bool = False
     """Whether EKS refuses to delete the cluster until this is false again, rather than left out.
     Default: false."""
 

@@ -8,9 +8,8 @@ from pydantic import Field
 from hyperpod_cdk.hyperpod.group_types import InstanceType
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, ListLimits, Message, listed_twice
-from hyperpod_cdk.schema.section import Api, Listed, Section, Task, members
+from hyperpod_cdk.schema.section import Api, Listed, Section, members
 
-_TASK = Task("share the cluster among teams")
 _MOST_AMOUNT = 10_000_000
 # The API takes up to 10000, and documents 1 to 500.
 # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ResourceSharingConfig.html
@@ -51,7 +50,7 @@ class QuotaConfig(Section):
     instance_type: Annotated[InstanceType, Api("InstanceType"), Field(examples=["ml.g5.12xlarge"])]
     """Instance type of one of the cluster's groups, such as ml.p5.48xlarge."""
 
-    nodes: Annotated[Amount | None, Api("Count"), Field(examples=[2]), _TASK] = None
+    nodes: Annotated[Amount | None, Api("Count"), Field(examples=[2])] = None
     """Whole nodes. Default: none."""
 
     accelerators: Annotated[Amount | None, Api("Accelerators"), Field(examples=[4])] = None
@@ -84,7 +83,7 @@ class QuotaConfig(Section):
 class TeamConfig(Section):
     """A team, its quota, and how it shares idle compute."""
 
-    name: Annotated[_Name, Field(examples=["research"]), _TASK]
+    name: Annotated[_Name, Field(examples=["research"])]
     """Name of the team; its jobs run in the namespace hyperpod-ns-<name>."""
 
     quota: Annotated[
@@ -94,7 +93,6 @@ class TeamConfig(Section):
             noun="instance types",
             may_be_empty=False,
         ),
-        _TASK,
     ]
     """Compute that is reserved for the team, by instance type."""
 

@@ -22,7 +22,7 @@ from hyperpod_cdk.helm.priority_class_section import (
 )
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, refuse
 from hyperpod_cdk.schema.limits import DNS_LABEL, DNS_SUBDOMAIN, Message
-from hyperpod_cdk.schema.section import Listed, Section, Task, judged
+from hyperpod_cdk.schema.section import Listed, Section, judged
 
 _LONGEST_NAMESPACE = 63
 # Helm keeps 10 characters of the 63 for the suffixes of what a chart creates.
@@ -56,7 +56,7 @@ _DEEPEST_VALUE = 30
 class HelmConfig(Section):
     """The Helm release of HyperPod's dependencies."""
 
-    chart: Annotated[str | None, Task("install a chart of your own")] = None
+    chart: str | None = None
     """Chart to install: a .tgz archive, or a directory with a Chart.yaml; relative to the folder of
     the configuration file. Default: the official chart, built by `hyperpod-cdk charts`."""
 
@@ -66,9 +66,7 @@ class HelmConfig(Section):
     namespace: Namespace = "kube-system"
     """Kubernetes namespace of the release."""
 
-    components: Annotated[ComponentsConfig, Task("switch components of the Helm chart")] = (
-        ComponentsConfig()
-    )
+    components: ComponentsConfig = ComponentsConfig()
     """What is installed. Default: what HyperPod needs, both job operators, and the device plugins
     for the hardware of the instance groups."""
 
@@ -77,26 +75,18 @@ class HelmConfig(Section):
     off is an error."""
 
     priority_classes: Annotated[
-        Listed[PriorityClassConfig] | None,
-        judged(priority_class_findings),
-        Task("steer pods to groups"),
+        Listed[PriorityClassConfig] | None, judged(priority_class_findings)
     ] = DEFAULT_PRIORITY_CLASSES
     """PriorityClasses, installed as the release hyperpod-priority-classes; null for none. Default:
     inference (100000), training (10000) and best-effort (-10)."""
 
-    image_registry: Annotated[
-        ImageRegistry | None,
-        Field(examples=["registry.example.com"]),
-        Task("keep the network off the internet"),
-    ] = None
+    image_registry: Annotated[ImageRegistry | None, Field(examples=["registry.example.com"])] = None
     """Registry, perhaps with a folder, that the images of the chart come from in place of their
     own, under the same names; `hyperpod-cdk images` lists and mirrors them. Default: their own."""
 
-    values: Annotated[
-        dict[str, JsonValue],
-        Field(examples=[{"a": {"b": "c"}}]),
-        Task("switch components of the Helm chart"),
-    ] = Field(default_factory=dict)
+    values: Annotated[dict[str, JsonValue], Field(examples=[{"a": {"b": "c"}}])] = Field(
+        default_factory=dict
+    )
     """Values for the chart, merged last: over its own defaults and over what components set."""
 
     adopt_namespaces: Listed[Namespace] = ("kubeflow", "aws-hyperpod", "mpi-operator")

@@ -12,7 +12,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts
 from hyperpod_cdk.schema.errors import Finding, KeyPath, refuse
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits
-from hyperpod_cdk.schema.section import Api, Listed, Section, Task
+from hyperpod_cdk.schema.section import Api, Listed, Section
 
 InstanceType = Annotated[
     str, ApiLimits(shape_name="sagemaker.ClusterInstanceType", noun="a HyperPod instance type")
@@ -81,7 +81,6 @@ class SeveralTypesConfig(GroupConfig):
         Listed[InstanceType],
         ListLimits(shape_name="sagemaker.ClusterInstanceTypes", noun="instance types"),
         Api("InstanceRequirements.InstanceTypes"),
-        Task("choose the hardware"),
     ] = ()
     """Instance types to try in this order, in place of instance_type, at most 20; needs continuous
     provisioning. Default: instance_type alone."""
@@ -90,7 +89,6 @@ class SeveralTypesConfig(GroupConfig):
         InstanceType | None,
         Api("InstanceType"),
         Field(examples=["ml.g5.48xlarge", "ml.p5e.48xlarge", "ml.trn1n.32xlarge", "ml.m5.4xlarge"]),
-        Task("choose the hardware"),
     ] = None
     """Instance type with its ml. prefix; required without instance_types. The account needs the
     quota `<type> for cluster usage`."""

@@ -13,7 +13,7 @@ from hyperpod_cdk.hyperpod.software_update import AutoPatchConfig
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits
-from hyperpod_cdk.schema.section import EKS, SLURM, Api, Listed, OrchestratedBy, Section, Task
+from hyperpod_cdk.schema.section import EKS, SLURM, Api, Listed, OrchestratedBy, Section
 from hyperpod_cdk.slurm.section import SlurmNodesConfig
 
 # Members of the API's ClusterCapacityRequirements.
@@ -42,16 +42,11 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
         }
     )
 
-    min_instance_count: Annotated[
-        InstanceCount | None, Api("MinInstanceCount"), Task("wait for all nodes, or for none")
-    ] = None
+    min_instance_count: Annotated[InstanceCount | None, Api("MinInstanceCount")] = None
     """Fewest instances with which the group starts; with fewer after three hours, HyperPod rolls
     the group back. Needs continuous provisioning. Default: none."""
 
-    capacity: Annotated[
-        Literal["OnDemand", "Spot"] | None,
-        Task("use Spot capacity"),
-    ] = None
+    capacity: Literal["OnDemand", "Spot"] | None = None
     """OnDemand, or Spot: cheaper, and interrupted with two minutes' notice. Default: HyperPod's,
     OnDemand."""
 
@@ -61,16 +56,12 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
         Field(
             examples=[{"source_s3_uri": "s3://sagemaker-others/scripts", "on_create": "setup.sh"}]
         ),
-        Task("run scripts of your own on each node"),
     ] = LifecycleConfig()
     """The script that nodes run when they are created; null for none but the AMI's own setup.
     Default: as lifecycle_scripts says."""
 
     image_id: Annotated[
-        ImageId | None,
-        Api("ImageId"),
-        Field(examples=["ami-0fedcba9876543210"]),
-        Task("patch the nodes' AMI, or pin it"),
+        ImageId | None, Api("ImageId"), Field(examples=["ami-0fedcba9876543210"])
     ] = None
     """AMI of your own, made from a HyperPod AMI in this account, or `default` for HyperPod's
     latest. Default: HyperPod's latest."""
@@ -82,13 +73,10 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
         ),
         Api("ImageReleaseVersion"),
         Field(examples=["2.3.4"]),
-        Task("patch the nodes' AMI, or pin it"),
     ] = None
     """Release of the HyperPod AMI, such as 1.2.3. Default: the latest."""
 
-    auto_patch: Annotated[
-        AutoPatchConfig | None, Api("AutoPatchConfig"), Task("patch the nodes' AMI, or pin it")
-    ] = None
+    auto_patch: Annotated[AutoPatchConfig | None, Api("AutoPatchConfig")] = None
     """Patch releases of the AMI, applied as they come. Default: none."""
 
     labels: Annotated[
@@ -96,7 +84,6 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
         OrchestratedBy(EKS),
         Api("KubernetesConfig.Labels"),
         Field(examples=[{"example.com/team": "other"}]),
-        Task("steer pods to groups"),
     ] = Field(default_factory=dict)
     """Kubernetes labels of the nodes, at most 50. Default: none."""
 
@@ -106,17 +93,11 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
         OrchestratedBy(EKS),
         Api("KubernetesConfig.Taints"),
         Field(examples=[[{"key": "example.com/other", "effect": "NoSchedule"}]]),
-        Task("steer pods to groups"),
     ] = ()
     """Kubernetes taints of the nodes, at most 50; pods of the Helm chart, device plugins among
     them, then need tolerations. Default: none."""
 
-    mig_profile: Annotated[
-        str | None,
-        OrchestratedBy(EKS),
-        Field(examples=["all-1g.10gb"]),
-        Task("divide GPUs among small jobs"),
-    ] = None
+    mig_profile: Annotated[str | None, OrchestratedBy(EKS), Field(examples=["all-1g.10gb"])] = None
     """Layout of the partitions (MIG) that the GPU operator creates on each GPU, such as all-1g.5gb;
     nodes get it as the label nvidia.com/mig.config. Needs helm.components.gpu_operator and
     continuous provisioning. Default: none, pods get whole GPUs."""
@@ -126,7 +107,6 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
         OrchestratedBy(SLURM),
         Api("SlurmConfig"),
         Field(examples=[{"node_type": "compute", "partition": "gpu"}]),
-        Task("divide a Slurm cluster into partitions"),
     ] = None
     """What the nodes are in Slurm, for each group of a cluster that Slurm orchestrates. Default:
     none."""

@@ -32,7 +32,6 @@ from hyperpod_cdk.schema.section import (
     Api,
     Listed,
     Section,
-    Task,
     findings_of,
     members,
 )
@@ -97,25 +96,19 @@ class OverrideVpcConfig(Section):
 class NodeGroupConfig(GroupConfig):
     """A group of identical instances."""
 
-    instance_count: Annotated[
-        InstanceCount, Api("InstanceCount"), Task("add nodes, remove them, scale to 0")
-    ]
+    instance_count: Annotated[InstanceCount, Api("InstanceCount")]
     """Number of instances; each is billed from the start of its lifecycle script."""
 
     threads_per_core: Annotated[ThreadsPerCore | None, Api("ThreadsPerCore")] = None
     """2 turns simultaneous multithreading on, for types that have it; 1 suits every type. Default:
     2 where every type of the group has it, else 1. It cannot change after the group is made."""
 
-    volume_size_gib: Annotated[
-        VolumeSize | None, Task("give nodes larger or encrypted volumes")
-    ] = 500
+    volume_size_gib: VolumeSize | None = 500
     """Size in GiB of the EBS volume of each instance, mounted at /opt/sagemaker; null for none.
     Default: 500, or none with ebs_volumes."""
 
     ebs_volumes: Annotated[
-        Listed[EbsVolumeConfig],
-        ListLimits(shape_name=_STORAGE_SHAPE, noun="volumes"),
-        Task("give nodes larger or encrypted volumes"),
+        Listed[EbsVolumeConfig], ListLimits(shape_name=_STORAGE_SHAPE, noun="volumes")
     ] = ()
     """The EBS volumes of each instance in full, with their keys, in place of volume_size_gib: the
     root volume, the second one, or both. Default: volume_size_gib."""
@@ -138,21 +131,16 @@ class NodeGroupConfig(GroupConfig):
         ListLimits(shape_name="sagemaker.OnStartDeepHealthChecks", noun="deep health checks"),
         Api("OnStartDeepHealthChecks"),
         Field(examples=[["InstanceStress"], ["InstanceConnectivity"], []]),
-        Task("test the hardware before a node joins"),
     ] = ()
     """Tests of the hardware before an instance joins, which take from minutes to hours:
     InstanceStress, InstanceConnectivity, MultiNodeTrainingValidation. GPU and Trainium only.
     Default: none."""
 
-    training_plan_arn: Annotated[
-        TrainingPlanArn | None, Api("TrainingPlanArn"), Task("use reserved capacity")
-    ] = None
+    training_plan_arn: Annotated[TrainingPlanArn | None, Api("TrainingPlanArn")] = None
     """Name or ARN of the SageMaker training plan whose reserved instances to use; the group must be
     in the plan's zone. A name is of the deployment's account and region. Default: none."""
 
-    availability_zone_id: Annotated[
-        AvailabilityZone | None, Task("run nodes in a further zone")
-    ] = None
+    availability_zone_id: AvailabilityZone | None = None
     """Zone of the group, by ID; one of the HyperPod subnets' zones. It cannot be changed later.
     Default: that of the first HyperPod subnet."""
 
@@ -160,16 +148,10 @@ class NodeGroupConfig(GroupConfig):
     """Subnets and security groups of your own, in place of availability_zone_id. They cannot be
     changed later. Default: none."""
 
-    scheduled_update: Annotated[
-        ScheduledUpdateConfig | None,
-        Api("ScheduledUpdateConfig"),
-        Task("patch the nodes' AMI, or pin it"),
-    ] = None
+    scheduled_update: Annotated[ScheduledUpdateConfig | None, Api("ScheduledUpdateConfig")] = None
     """Updates of the AMI at set times. Default: none."""
 
-    execution_role_arn: Annotated[
-        RoleArn | None, Api("ExecutionRole"), Task("give nodes rights of their own")
-    ] = None
+    execution_role_arn: Annotated[RoleArn | None, Api("ExecutionRole")] = None
     """ARN of an IAM role of your own for the nodes; HyperPod, the network, the scripts and image
     pulls need its rights. It cannot change after the group is made. Default: the deployment's
     role."""

@@ -9,7 +9,7 @@ from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_settings import key_reservation
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import DNS_LABEL, Message
-from hyperpod_cdk.schema.section import Api, Listed, Section, Task, judged, members
+from hyperpod_cdk.schema.section import Api, Listed, Section, judged, members
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-nodeclass.html
 _MOST_GROUPS = 10
@@ -30,8 +30,6 @@ _BUDGETS: Mapping[str, Sequence[Mapping[str, Any]]] = {
 }
 _FIELD = r"[0-9A-Za-z*/,-]+"
 _MOST_HOURS = 7 * 24
-
-_TASK = Task("let pending pods add nodes")
 
 
 def _group_findings(names: Sequence[str]) -> Iterator[Finding]:
@@ -90,7 +88,6 @@ class NodePoolConfig(Section):
         judged(_limit_findings),
         Field(examples=[{"nvidia.com/gpu": 16}]),
         Api("limits"),
-        _TASK,
     ] = Field(default_factory=dict)
     """Maximum of a resource in all nodes of the pool together, such as {nvidia.com/gpu: 16}; memory
     in bytes. Without limits, pending pods add nodes up to the quotas of the account. Default:
@@ -101,14 +98,12 @@ class NodePoolConfig(Section):
     including training, are also evicted if they fit on fewer or cheaper nodes, or if their node no
     longer matches the pool. Default: empty."""
 
-    consolidate_after_minutes: Annotated[int, Field(ge=0, le=_MOST_MINUTES), _TASK] = 10
+    consolidate_after_minutes: Annotated[int, Field(ge=0, le=_MOST_MINUTES)] = 10
     """Minutes for which a node is empty or underutilized before it is removed, 0 to 10080. Default:
     10."""
 
     keep_nodes: Annotated[
-        Listed[KeptHoursConfig],
-        Field(examples=[[{"schedule": "0 8 * * 1-5", "hours": 10}]]),
-        Task("keep nodes during working hours"),
+        Listed[KeptHoursConfig], Field(examples=[[{"schedule": "0 8 * * 1-5", "hours": 10}]])
     ] = ()
     """Hours in which no node is removed, so that the next pod does not wait for one. Default:
     none."""

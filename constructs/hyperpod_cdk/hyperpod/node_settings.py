@@ -11,7 +11,7 @@ from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import BUCKET_NAME, KmsKeyId, path_part
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import ApiLimits, Message, limit_findings
-from hyperpod_cdk.schema.section import SLURM, Api, OrchestratedBy, Section, Task, judged, members
+from hyperpod_cdk.schema.section import SLURM, Api, OrchestratedBy, Section, judged, members
 
 VolumeSize = Annotated[
     int, ApiLimits(shape_name="sagemaker.ClusterEbsVolumeSizeInGB", noun="a volume size in GiB")
@@ -165,7 +165,6 @@ class LifecycleConfig(OwnScriptsConfig):
         Message(_S3_URI_RULE),
         ApiLimits(shape_name="sagemaker.S3Uri", noun="an S3 URI such as s3://bucket/prefix"),
         Api("SourceS3Uri"),
-        Task("run scripts of your own on each node"),
     ] = None
     """Bucket and prefix of existing scripts, in place of directory; the nodes' role gets permission
     to read them: s3://bucket/prefix. Default: those of the deployment."""

@@ -27,7 +27,6 @@ from hyperpod_cdk.schema.section import (
     Listed,
     OrchestratedBy,
     Section,
-    Task,
     judged,
     members,
 )
@@ -76,24 +75,15 @@ class ClusterConfig(WaitingConfig):
             noun="a cluster name (letters, digits, inner hyphens)",
         ),
         Api("ClusterName"),
-        Task("name the deployment, and run a second one next to it"),
     ]
     """Name of the HyperPod cluster, unique in the account and region; cannot be changed later.
     Default: `<name>-cluster`, from the name of the deployment."""
 
-    orchestrator: Annotated[
-        Literal["eks", "slurm"],
-        Task("choose between Kubernetes and Slurm"),
-    ] = "eks"
+    orchestrator: Literal["eks", "slurm"] = "eks"
     """What runs jobs on the nodes; cannot be changed later. eks: Kubernetes, on an EKS cluster.
     slurm: Slurm, on a controller node of the cluster (docs/orchestrators.md). Default: eks."""
 
-    slurm: Annotated[
-        SlurmConfig | None,
-        OrchestratedBy(SLURM),
-        Field(examples=[{}]),
-        Task("choose between Kubernetes and Slurm"),
-    ] = None
+    slurm: Annotated[SlurmConfig | None, OrchestratedBy(SLURM), Field(examples=[{}])] = None
     """How HyperPod runs Slurm. Default: HyperPod's defaults."""
 
     resource: Literal["custom", "native"] = "custom"
@@ -106,7 +96,6 @@ class ClusterConfig(WaitingConfig):
         str,
         ApiLimits(shape_name="sagemaker.ClusterNodeRecovery", noun="a node recovery"),
         Api("NodeRecovery"),
-        Task("decide what happens to a faulty node"),
     ] = "Automatic"
     """Automatic: HyperPod reboots or replaces faulty nodes. None: it only labels them."""
 
@@ -117,16 +106,12 @@ class ClusterConfig(WaitingConfig):
             noun="a provisioning mode, nor null for all nodes or none",
         ),
         Api("NodeProvisioningMode"),
-        Task("wait for all nodes, or for none"),
     ] = "Continuous"
     """Continuous: nodes join one by one as capacity becomes available, and missing ones are retried
     indefinitely. null: all nodes or none. It cannot be changed later."""
 
     auto_scaling: Annotated[
-        AutoScalerType | None,
-        OrchestratedBy(EKS),
-        Api("AutoScaling.AutoScalerType"),
-        Task("let pending pods add nodes"),
+        AutoScalerType | None, OrchestratedBy(EKS), Api("AutoScaling.AutoScalerType")
     ] = None
     """Karpenter: HyperPod adds and removes nodes as pods need them, with continuous provisioning
     only. Default: none, the instance counts are as configured."""
@@ -136,26 +121,21 @@ class ClusterConfig(WaitingConfig):
         OrchestratedBy(EKS),
         judged(node_pool_findings),
         Field(examples=[[{"name": "another-pool", "instance_groups": ["another-group"]}]]),
-        Task("let pending pods add nodes"),
     ] = ()
     """What Karpenter scales: a NodePool and a HyperpodNodeClass for each entry. Default: none; you
     make the objects yourself."""
 
-    role_arn: Annotated[RoleArn | None, Api("ClusterRole"), Task("let pending pods add nodes")] = (
-        None
-    )
+    role_arn: Annotated[RoleArn | None, Api("ClusterRole")] = None
     """ARN of an IAM role of your own with which HyperPod scales the cluster; the service
     hyperpod.sagemaker.amazonaws.com must be trusted to assume it. Default: one is made when
     auto_scaling is set."""
 
-    execution_role_arn: Annotated[RoleArn | None, Task("use a bucket or a role that exists")] = None
+    execution_role_arn: RoleArn | None = None
     """ARN of an IAM role of your own that the nodes of groups without an execution_role_arn run as;
     sagemaker.amazonaws.com must be trusted to assume it. The role is not changed. This key cannot
     be changed later. Default: a role is made."""
 
-    execution_role_name: Annotated[
-        RoleName | None, Field(examples=["Another"]), Task("name what is made")
-    ] = None
+    execution_role_name: Annotated[RoleName | None, Field(examples=["Another"])] = None
     """Name of the role that is made for the nodes; it cannot be changed later. Default: one that
     CloudFormation generates."""
 
@@ -164,7 +144,6 @@ class ClusterConfig(WaitingConfig):
         # https://docs.aws.amazon.com/sagemaker/latest/dg/managed-tier-checkpointing-setup.html
         OrchestratedBy(EKS),
         Api("TieredStorageConfig"),
-        Task("keep checkpoints in memory"),
     ] = None
     """Managed tiered checkpointing, which keeps checkpoints in the memory of the nodes. Default:
     off."""
@@ -173,7 +152,6 @@ class ClusterConfig(WaitingConfig):
         Listed[DataBucketConfig],
         judged(data_bucket_findings),
         Field(examples=[[{"name": "another-bucket"}]]),
-        Task("give nodes rights of their own"),
     ] = ()
     """S3 buckets that the role of the nodes reads, such as those of training data: for lifecycle
     scripts, and for pods on the network of the host. Other pods get a role of their own by EKS Pod
@@ -183,10 +161,7 @@ class ClusterConfig(WaitingConfig):
     """The groups of nodes, 1 to 100."""
 
     restricted_instance_groups: Annotated[
-        Listed[RestrictedInstanceGroupConfig],
-        OrchestratedBy(EKS),
-        Api("RestrictedInstanceGroups"),
-        Task("train Amazon Nova"),
+        Listed[RestrictedInstanceGroupConfig], OrchestratedBy(EKS), Api("RestrictedInstanceGroups")
     ] = ()
     """Groups in a restricted environment, for training such models as Amazon Nova, at most 100.
     Default: none."""
@@ -194,7 +169,6 @@ class ClusterConfig(WaitingConfig):
     shared_environment: Annotated[
         SharedEnvironmentConfig | None,
         Api("RestrictedInstanceGroupsConfig.SharedEnvironmentConfig"),
-        Task("train Amazon Nova"),
     ] = None
     """The environment that all restricted instance groups share. Default: none."""
 

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from hyperpod_cdk.schema.limits import Message
-from hyperpod_cdk.schema.section import Section, Task
+from hyperpod_cdk.schema.section import Section
 
 # CloudFormation gives a custom resource an hour; the last answer needs some of it.
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
@@ -15,10 +15,7 @@ MOST_WAIT_MINUTES = 55
 class WaitingConfig(Section):
     """What a deployment of the cluster waits for, and what happens to a failed cluster."""
 
-    wait_for: Annotated[
-        Literal["accepted", "in_service", "nodes"],
-        Task("wait for all nodes, or for none"),
-    ] = "nodes"
+    wait_for: Literal["accepted", "in_service", "nodes"] = "nodes"
     """When a deployment of the cluster is done. accepted: as soon as HyperPod accepted it.
     in_service: when the cluster is in service; with continuous provisioning, nodes come afterwards.
     nodes: when every group has its instances, or its least number of them, or when it is known
@@ -30,14 +27,10 @@ class WaitingConfig(Section):
         Message(
             f"must be 1 to {MOST_WAIT_MINUTES} minutes: CloudFormation waits no longer than an hour"
         ),
-        Task("wait for all nodes, or for none"),
     ] = 50
     """Maximum time to wait, in minutes, 1 to 55. Default: 50."""
 
-    on_shortage: Annotated[
-        Literal["fail", "continue"],
-        Task("wait for all nodes, or for none"),
-    ] = "continue"
+    on_shortage: Literal["fail", "continue"] = "continue"
     """What happens when the cluster is not ready: fail rolls the deployment back after
     wait_minutes; continue lets it succeed, as soon as the cause of missing nodes is known, and
     reports what is missing, while HyperPod keeps trying. Default: continue."""
@@ -51,7 +44,6 @@ class WaitingConfig(Section):
         str | None,
         Field(pattern=r"^[A-Za-z0-9_.:/=+@ -]{1,64}$", max_length=64),
         Message('must be 1 to 64 letters, digits, spaces or _.:/=+@-, such as "2026-11"'),
-        Task("patch the nodes' AMI, or pin it"),
     ] = None
     """Any text, such as a date in quotes. If you change it, every group without its own machine
     image gets HyperPod's latest, which takes nodes out of service. Default: none."""

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationInfo, field_validator
 from hyperpod_cdk.schema.arns import BUCKET_NAME, KmsKeyArn, PrincipalArn, path_part
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import Message, listed_twice
-from hyperpod_cdk.schema.section import Listed, Section, Task, judged
+from hyperpod_cdk.schema.section import Listed, Section, judged
 
 ENTRY_SCRIPT = "on_create.sh"
 """The script of a folder that nodes run; it runs the others."""
@@ -32,14 +32,11 @@ _TEXT = (".sh", ".bash", ".py")
 class OwnScriptsConfig(Section):
     """Scripts of your own."""
 
-    directory: Annotated[str | None, Task("run scripts of your own on each node")] = None
+    directory: str | None = None
     """Folder of scripts of your own, which nodes run as root: its on_create.sh, which runs the
     others. Relative to the folder of the configuration file. Default: none."""
 
-    run: Annotated[
-        Literal["after", "instead"],
-        Task("run scripts of your own on each node"),
-    ] = "after"
+    run: Literal["after", "instead"] = "after"
     """after: the project's scripts set the node up, then yours run; a failure of either fails the
     node. instead: yours alone run. Default: after."""
 
@@ -176,7 +173,6 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
             "hyphens: the managed policy of HyperPod nodes reads no other bucket"
         ),
         Field(examples=["sagemaker-another"]),
-        Task("name what is made"),
     ] = None
     """Name of the bucket that is made for the scripts; it cannot be changed later. Default:
     `sagemaker-<name>-<account>-<region>`."""
@@ -186,24 +182,19 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
         Field(pattern=rf"^{BUCKET_NAME}$"),
         Message("must be the name of an S3 bucket, such as sagemaker-my-scripts"),
         Field(examples=["another-bucket"]),
-        Task("use a bucket or a role that exists"),
     ] = None
     """Name of a bucket of your own, of this account and region, that gets the scripts instead,
     under their prefix. The bucket itself is not changed; existing objects under the prefix are an
     error, and only versions that the deployment uploaded are removed. It cannot be changed later.
     Default: a bucket is made."""
 
-    existing_bucket_kms_key_arn: Annotated[
-        KmsKeyArn | None, Task("use a bucket or a role that exists")
-    ] = None
+    existing_bucket_kms_key_arn: KmsKeyArn | None = None
     """ARN of the KMS key that encrypts existing_bucket_name by default: the deployment may encrypt
     the scripts with it, and the nodes decrypt them. Default: none, which is right for a bucket
     encrypted with keys of S3 or of AWS."""
 
     writers: Annotated[
-        Listed[PrincipalArn],
-        judged(partial(listed_twice, message="is listed twice; name it once")),
-        Task("run scripts of your own on each node"),
+        Listed[PrincipalArn], judged(partial(listed_twice, message="is listed twice; name it once"))
     ] = ()
     """ARNs of IAM roles and users that may change or delete the scripts in their bucket, if their
     own policies also allow it. The deployment always may. Default: none."""

@@ -18,7 +18,7 @@ from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.cidrs import AllocatableCidr
 from hyperpod_cdk.schema.errors import Findings, refuse
 from hyperpod_cdk.schema.limits import Message
-from hyperpod_cdk.schema.section import EKS, Listed, OrchestratedBy, Section, Task, judged
+from hyperpod_cdk.schema.section import EKS, Listed, OrchestratedBy, Section, judged
 
 SecurityGroupRule = Literal["self_ingress", "self_egress", "internet_egress"]
 SECURITY_GROUP_RULES: tuple[str, ...] = get_args(SecurityGroupRule)
@@ -33,21 +33,15 @@ FULL_ACCESS = "full_access"
 class HyperPodSubnetConfig(Section):
     """A private subnet for HyperPod nodes and their pods: a new one, or one that exists."""
 
-    cidr: Annotated[
-        AllocatableCidr | None,
-        Field(examples=["10.3.0.0/16"]),
-        Task("fit the addresses into a network plan"),
-    ] = None
+    cidr: Annotated[AllocatableCidr | None, Field(examples=["10.3.0.0/16"])] = None
     """IPv4 CIDR block of a new subnet, /16 to /28. Nodes and pods take their addresses here (a
     p5.48xlarge up to 81) and the block cannot be resized. Outside vpc_cidr, it is added to the VPC
     as a secondary block."""
 
-    subnet_id: Annotated[SubnetId | None, Task("deploy into a VPC that exists")] = None
+    subnet_id: SubnetId | None = None
     """ID of a private subnet that exists, in place of cidr; needs network.vpc_id."""
 
-    availability_zone_id: Annotated[
-        AvailabilityZone | None, Task("choose the region, and the zones")
-    ] = None
+    availability_zone_id: AvailabilityZone | None = None
     """Zone of the nodes, as in network.availability_zone_ids. It is one of those whose NAT gateway
     the subnet uses, if each zone has one. Needed with subnet_id: the zone that the subnet is in.
     Default: the zone at this subnet's position among the availability zones."""
@@ -105,19 +99,17 @@ class NetworkConfig(Section):
 
     absent: ClassVar[Mapping[str, str]] = {"vpc": "it is vpc_cidr, or vpc_id for one that exists"}
 
-    vpc_id: Annotated[VpcId | None, Task("deploy into a VPC that exists")] = None
+    vpc_id: VpcId | None = None
     """ID of a VPC that exists, in place of vpc_cidr. Of the subnets, those with CIDR blocks are
     created in it and those with IDs are used as they are; apart from the keys that begin with
     `add_`, nothing else in it is changed. Default: a new VPC."""
 
     vpc_cidr: Annotated[
-        AllocatableCidr | None,
-        Field(examples=["10.192.0.0/17", "10.0.0.0/16"]),
-        Task("fit the addresses into a network plan"),
+        AllocatableCidr | None, Field(examples=["10.192.0.0/17", "10.0.0.0/16"])
     ] = "10.192.0.0/16"
     """Primary IPv4 CIDR block of a new VPC, /16 to /28; cannot be changed later."""
 
-    closed: Annotated[bool, Task("keep the network off the internet")] = False
+    closed: bool = False
     """Whether nothing in a new VPC reaches the internet or is reached from it: no internet gateway,
     NAT gateway or public subnet, but VPC endpoints of the AWS services. It needs
     eks.endpoint_access: private, and a registry that the VPC reaches (helm.image_registry).
@@ -127,7 +119,6 @@ class NetworkConfig(Section):
         Literal["own_account", "full_access"],
         # The other one is for closed networks alone.
         Field(examples=[_OWN_ACCOUNT]),
-        Task("keep the network off the internet"),
     ] = _OWN_ACCOUNT
     """What the VPC endpoints of a closed network allow. own_account: the actions of
     docs/closed-network.md, for principals and buckets of this account. full_access: everything, as
@@ -137,7 +128,6 @@ class NetworkConfig(Section):
         Listed[Domain] | None,
         judged(rules.listed_once),
         Field(examples=[["registry.example.com", "*.huggingface.co"], []]),
-        Task("keep the network off the internet"),
     ] = None
     """Domains that a new VPC resolves, in addition to those of AWS and of its instances: a name, or
     *. and a domain for all of its subdomains. Route 53 Resolver DNS Firewall blocks queries for all
@@ -148,10 +138,7 @@ class NetworkConfig(Section):
     """Whether to add the CIDR blocks of new HyperPod subnets to an existing VPC, all of them, as
     secondary ones; they go with the deployment. Default: they are within blocks of the VPC."""
 
-    nat_gateways: Annotated[
-        Literal["one_per_zone", "single", "none"],
-        Task("save NAT gateways"),
-    ] = _ONE_PER_ZONE
+    nat_gateways: Literal["one_per_zone", "single", "none"] = _ONE_PER_ZONE
     """NAT gateways to create: one_per_zone, in each public subnet, without a control plane only
     where nodes are; single, in the first one, which all private subnets use (cheaper, but if its
     zone fails, all lose internet access, and traffic between zones is billed); none, if you have
@@ -166,9 +153,7 @@ class NetworkConfig(Section):
     a new VPC."""
 
     public_subnet_cidrs: Annotated[
-        Listed[AllocatableCidr],
-        Field(examples=[["10.192.12.0/24", "10.192.13.0/24"]]),
-        Task("fit the addresses into a network plan"),
+        Listed[AllocatableCidr], Field(examples=[["10.192.12.0/24", "10.192.13.0/24"]])
     ] = ("10.192.10.0/24", "10.192.11.0/24")
     """Public subnets, one in each of the first availability zones, for NAT gateways and load
     balancers; inside vpc_cidr. Default in an existing VPC: none."""
@@ -177,7 +162,6 @@ class NetworkConfig(Section):
         Listed[AllocatableCidr],
         OrchestratedBy(EKS),
         Field(examples=[["10.192.5.0/28", "10.192.6.0/28"]]),
-        Task("fit the addresses into a network plan"),
     ] = ("10.192.7.0/28", "10.192.8.0/28")
     """Private subnets for the network interfaces of the EKS control plane, one in each of the first
     availability zones, at least two; inside vpc_cidr. EKS does not accept other zones later, so
@@ -187,7 +171,6 @@ class NetworkConfig(Section):
         Listed[SubnetId],
         OrchestratedBy(EKS),
         Field(examples=[["subnet-0fedcba9876543211", "subnet-0fedcba9876543212"]]),
-        Task("deploy into a VPC that exists"),
     ] = ()
     """IDs of subnets that exist, in place of eks_subnet_cidrs, in two zones at least; needs
     vpc_id."""
@@ -202,22 +185,16 @@ class NetworkConfig(Section):
                 ["use2-az2", "use2-az3"],
             ]
         ),
-        Task("choose the region, and the zones"),
-        Task("run nodes in a further zone"),
     ] = None
     """Zones of the public and EKS subnets, in order, by ID (usw2-az1), which is the same zone in
     every account, or by name (us-west-2a), which can be another zone in another account. Default:
     the region's first two zones, by name."""
 
-    hyperpod_subnets: Annotated[
-        Listed[HyperPodSubnetConfig], Task("run nodes in a further zone")
-    ] = (HyperPodSubnetConfig(cidr="10.1.0.0/16"),)
+    hyperpod_subnets: Listed[HyperPodSubnetConfig] = (HyperPodSubnetConfig(cidr="10.1.0.0/16"),)
     """Private subnets for the nodes. EFA traffic does not leave a zone. Once deployed, they cannot
     be changed, only added to; the last one can be removed in a deployment after its groups."""
 
-    security_group_id: Annotated[SecurityGroupId | None, Task("deploy into a VPC that exists")] = (
-        None
-    )
+    security_group_id: SecurityGroupId | None = None
     """ID of a security group of the existing VPC, for control plane, nodes and file system. It must
     allow all traffic from and to itself, and traffic to AWS's APIs. Default: a new one."""
 

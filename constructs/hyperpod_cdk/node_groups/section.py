@@ -15,7 +15,7 @@ from hyperpod_cdk.schema.arns import CapacityReservationGroupArn, CapacityReserv
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import Limits, Message, allowed, listed_twice, nearest
-from hyperpod_cdk.schema.section import Listed, Section, Task, judged
+from hyperpod_cdk.schema.section import Listed, Section, judged
 
 ON_DEMAND: Final = "OnDemand"
 SPOT: Final = "Spot"
@@ -36,8 +36,6 @@ _MOST_UNAVAILABLE = 100
 _RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html#API_CreateNodegroup_RequestSyntax
 _MOST_TAINTS = 50
-
-_HARDWARE, _CAPACITY = Task("add EKS node groups"), Task("use a capacity reservation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +111,11 @@ class ManagedNodeGroupConfig(Section):
         Listed[Annotated[str, _Ec2Type()]],
         judged(_type_findings),
         Field(examples=[["c5.2xlarge"], ["p4d.24xlarge"]]),
-        _HARDWARE,
     ]
     """Instance types of EC2, without ml., in the order of preference: one, or for Spot up to 20
     with similar hardware. They cannot be changed later."""
 
-    desired_size: Annotated[int, Field(ge=0, le=_MOST_NODES), _HARDWARE]
+    desired_size: Annotated[int, Field(ge=0, le=_MOST_NODES)]
     """Number of nodes after the deployment, min_size to max_size. If you change it, the next
     deployment adds or removes nodes."""
 
@@ -129,18 +126,16 @@ class ManagedNodeGroupConfig(Section):
     """Maximum number of nodes for an autoscaler, 1 to 450. Default: desired_size, and 1 at
     least."""
 
-    capacity: Annotated[Literal["OnDemand", "Spot", "CapacityBlock"], _CAPACITY] = ON_DEMAND
+    capacity: Literal["OnDemand", "Spot", "CapacityBlock"] = ON_DEMAND
     """OnDemand; Spot, which is cheaper and interrupted with two minutes' notice; or CapacityBlock,
     with its ID in capacity_reservation_id. It cannot be changed later. Default: OnDemand."""
 
-    capacity_reservation_id: Annotated[CapacityReservationId | None, _CAPACITY] = None
+    capacity_reservation_id: CapacityReservationId | None = None
     """On-Demand Capacity Reservation (ODCR), or Capacity Block, that the nodes run in; its zone and
     type must be those of the group. Without it, nodes run in matching open reservations, or outside
     any. Default: none."""
 
-    capacity_reservation_resource_group_arn: Annotated[
-        CapacityReservationGroupArn | None, _CAPACITY
-    ] = None
+    capacity_reservation_resource_group_arn: CapacityReservationGroupArn | None = None
     """Resource group of several On-Demand Capacity Reservations that the nodes run in, in place of
     capacity_reservation_id. Default: none."""
 

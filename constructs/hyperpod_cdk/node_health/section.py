@@ -9,7 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import Message, is_token
-from hyperpod_cdk.schema.section import Api, Section, Task, judged
+from hyperpod_cdk.schema.section import Api, Section, judged
 
 RELEASE: Final = "node-health"
 """Name of its Helm release."""
@@ -87,9 +87,7 @@ class RecurringHealthConfig(Section):
     it.
     """
 
-    schedule: Annotated[
-        Schedule, Api("schedule"), Field(examples=["0 3 * * *"]), Task("check nodes between jobs")
-    ]
+    schedule: Annotated[Schedule, Api("schedule"), Field(examples=["0 3 * * *"])]
     """Schedule in UTC, in cron's five fields:
     https://kubernetes.io/docs/concepts/workloads/controllers/cron-jobs/#schedule-syntax"""
 
@@ -98,9 +96,7 @@ class RecurringHealthConfig(Section):
     ] = CHECK_IMAGE
     """Image of the check: it needs python3, and for EFA fi_info. Default: AWS's nccl-tests."""
 
-    max_quarantined: Annotated[
-        int, Field(ge=1, le=_MOST_AT_ONCE), Api("maxQuarantined"), Task("check nodes between jobs")
-    ] = 1
+    max_quarantined: Annotated[int, Field(ge=1, le=_MOST_AT_ONCE), Api("maxQuarantined")] = 1
     """Maximum number of nodes in quarantine; 1 to 25. Default: 1."""
 
     timeout_seconds: Annotated[int, Field(ge=60, le=3600), Api("timeoutSeconds")] = 600
@@ -110,7 +106,7 @@ class RecurringHealthConfig(Section):
 class NodeHealthConfig(Section):
     """A script on each node with GPUs or Trainium, checks of idle nodes between jobs, or both."""
 
-    script: Annotated[str | None, Task("check nodes by a script of your own")] = None
+    script: str | None = None
     """The script, relative to the folder of the configuration file: its first line names its
     interpreter, and a non-zero exit code means failure. At most 100,000 characters. Default: none,
     for recurring checks alone."""
@@ -123,20 +119,11 @@ class NodeHealthConfig(Section):
     failures: Annotated[int, Field(ge=1, le=_MOST_FAILURES), Api("failures")] = 3
     """Number of consecutive failures until its node is marked, 1 to 100. Default: 3."""
 
-    action: Annotated[
-        Literal["none", "reboot", "replace"],
-        Api("action"),
-        Task("check nodes by a script of your own"),
-    ] = NO_ACTION
+    action: Annotated[Literal["none", "reboot", "replace"], Api("action")] = NO_ACTION
     """none: a node whose script fails is only annotated. reboot, replace: it is also labeled, so
     that HyperPod reboots or replaces it. Default: none."""
 
-    max_at_once: Annotated[
-        int,
-        Field(ge=1, le=_MOST_AT_ONCE),
-        Api("maxAtOnce"),
-        Task("check nodes by a script of your own"),
-    ] = 1
+    max_at_once: Annotated[int, Field(ge=1, le=_MOST_AT_ONCE), Api("maxAtOnce")] = 1
     """Maximum number of nodes that are marked or being recovered at a time, including those that
     HyperPod marked; 1 to 25. Default: 1."""
 

@@ -15,7 +15,6 @@ from hyperpod_cdk.schema.section import (
     OfHyperPod,
     OrchestratedBy,
     Section,
-    Task,
 )
 
 CLOUDWATCH_ADDON: Final = "amazon-cloudwatch-observability"
@@ -23,7 +22,6 @@ METRICS_ADDON: Final = "amazon-sagemaker-hyperpod-observability"
 KEYS: Final[Mapping[str, str]] = {CLOUDWATCH_ADDON: "cloudwatch", METRICS_ADDON: "prometheus"}
 """Key of each add-on."""
 
-_CLOUDWATCH, _PROMETHEUS = Task("see metrics in CloudWatch"), Task("see metrics in Prometheus")
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-observability-cluster-metrics.html
 _Level = Literal["BASIC", "ADVANCED"]
@@ -33,7 +31,7 @@ _Optional = Literal["DISABLED", "ADVANCED"]
 class CloudWatchConfig(Section):
     """Container Insights: metrics of nodes and pods, and logs of containers, in CloudWatch."""
 
-    accelerators: Annotated[bool, _CLOUDWATCH] = True
+    accelerators: bool = True
     """Whether to collect metrics of GPUs, Trainium and EFA. Must be false with prometheus, which
     collects them. Default: true."""
 
@@ -72,7 +70,7 @@ class MetricLevelsConfig(Section):
     """Of GPUs and Trainium; ADVANCED collects everything that the exporters offer. Default:
     BASIC."""
 
-    network: Annotated[_Optional, Api("networkMetrics.level"), _PROMETHEUS] = "DISABLED"
+    network: Annotated[_Optional, Api("networkMetrics.level")] = "DISABLED"
     """Of EFA: ADVANCED or DISABLED. Default: DISABLED."""
 
     training: Annotated[_Level, Api("trainingMetrics.level")] = "BASIC"
@@ -91,7 +89,7 @@ class MetricLevelsConfig(Section):
 class PrometheusConfig(Section):
     """Metrics of the cluster in Amazon Managed Service for Prometheus, by HyperPod's add-on."""
 
-    workspace_arn: Annotated[PrometheusWorkspaceArn | None, _PROMETHEUS] = None
+    workspace_arn: PrometheusWorkspaceArn | None = None
     """ARN of a workspace of your own in this region, which is not changed, such as one from an
     earlier deployment. Default: a workspace is made."""
 
@@ -120,13 +118,12 @@ class PrometheusConfig(Section):
 
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-budgets-budget.html
 _MOST_NOTIFICATIONS, _MOST_EMAILS = 5, 10
-_BUDGET = Task("get messages before a budget is spent")
 
 
 class BudgetConfig(Section):
     """A budget in AWS Budgets, which sends messages about costs; it does not stop anything."""
 
-    monthly_usd: Annotated[int, Field(ge=1, le=1_000_000_000), Field(examples=[20000]), _BUDGET]
+    monthly_usd: Annotated[int, Field(ge=1, le=1_000_000_000), Field(examples=[20000])]
     """Monthly budget in USD, for everything that AWS bills."""
 
     percent: Annotated[
@@ -134,9 +131,7 @@ class BudgetConfig(Section):
     ] = (80, 100)
     """When a message is sent: up to five percentages of monthly_usd. Default: 80 and 100."""
 
-    emails: Annotated[
-        ListedOnce[EmailAddress], Field(examples=[["ml-platform@example.com"]]), _BUDGET
-    ] = ()
+    emails: Annotated[ListedOnce[EmailAddress], Field(examples=[["ml-platform@example.com"]])] = ()
     """Who gets an e-mail, up to ten. With observability.notifications, its topic gets it
     too. Default: none."""
 
@@ -158,7 +153,6 @@ IN_CLUSTER: Final = "in_cluster"
 RELEASE: Final = "hyperpod-grafana"
 """Name of the Helm release of the one in the cluster, of its namespace and of what is in it."""
 
-_GRAFANA = Task("see dashboards in Grafana")
 
 # https://docs.aws.amazon.com/grafana/latest/APIReference/API_CreateWorkspace.html
 _Name = Annotated[
@@ -171,12 +165,12 @@ _Name = Annotated[
 class GrafanaConfig(Section):
     """A Grafana with the metrics of Prometheus: Amazon Managed Grafana, or a pod in the cluster."""
 
-    kind: Annotated[Literal["managed", "in_cluster"], _GRAFANA]
+    kind: Literal["managed", "in_cluster"]
     """managed: a workspace of Amazon Managed Grafana, whose users sign in with IAM Identity Center,
     which the account must have. in_cluster: a pod, for users who may forward its port; it needs no
     Identity Center."""
 
-    workspace_arn: Annotated[GrafanaWorkspaceArn | None, _GRAFANA] = None
+    workspace_arn: GrafanaWorkspaceArn | None = None
     """ARN of a workspace of your own in this region, which is not changed; its role must be able to
     query Prometheus. Only with managed. Default: a workspace is made."""
 
@@ -239,11 +233,7 @@ class SlackConfig(Section):
 class NotificationsConfig(Section):
     """An SNS topic for messages about the cluster: one for each fault, with its cause."""
 
-    emails: Annotated[
-        ListedOnce[EmailAddress],
-        Field(examples=[["ml-platform@example.com"]]),
-        Task("get messages when something fails"),
-    ] = ()
+    emails: Annotated[ListedOnce[EmailAddress], Field(examples=[["ml-platform@example.com"]])] = ()
     """Who gets an e-mail of each message. Each must confirm the subscription once. Default:
     none."""
 
@@ -265,18 +255,12 @@ class NotificationsConfig(Section):
 class ObservabilityConfig(Section):
     """Metrics, logs, dashboards and notifications of a deployment."""
 
-    cloudwatch: Annotated[
-        CloudWatchConfig | None, OrchestratedBy(EKS), Field(examples=[{}]), _CLOUDWATCH
-    ] = None
+    cloudwatch: Annotated[CloudWatchConfig | None, OrchestratedBy(EKS), Field(examples=[{}])] = None
     """Metrics and logs in CloudWatch, from the add-on amazon-cloudwatch-observability. Default:
     none."""
 
     prometheus: Annotated[
-        PrometheusConfig | None,
-        OrchestratedBy(EKS),
-        OfHyperPod(),
-        Field(examples=[{}]),
-        _PROMETHEUS,
+        PrometheusConfig | None, OrchestratedBy(EKS), OfHyperPod(), Field(examples=[{}])
     ] = None
     """Metrics in Amazon Managed Service for Prometheus, from the add-on
     amazon-sagemaker-hyperpod-observability; needs a node of a 4xlarge or larger. Default: none."""
@@ -289,18 +273,12 @@ class ObservabilityConfig(Section):
     ] = None
     """Dashboards in Grafana; needs prometheus. Default: none."""
 
-    notifications: Annotated[
-        NotificationsConfig | None,
-        OfHyperPod(),
-        Field(examples=[{}]),
-        Task("get messages when something fails"),
-    ] = None
+    notifications: Annotated[NotificationsConfig | None, OfHyperPod(), Field(examples=[{}])] = None
     """An SNS topic for messages about the cluster. Default: none."""
 
     budget: Annotated[
         BudgetConfig | None,
         Field(examples=[{"monthly_usd": 20000, "emails": ["ml-platform@example.com"]}]),
-        Task("get messages before a budget is spent"),
     ] = None
     """A monthly budget, and who gets a message. Default: none."""
 

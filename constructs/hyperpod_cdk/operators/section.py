@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Final
 
 from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS, OperatorAddon
-from hyperpod_cdk.schema.section import OfHyperPod, Section, Task
+from hyperpod_cdk.schema.section import OfHyperPod, Section
 
 CLUSTER_TAG: Final = {"SageMaker": "true"}
 """Tag of the HyperPod cluster without which the training operator may not look at its nodes.
@@ -12,51 +12,46 @@ CLUSTER_TAG: Final = {"SageMaker": "true"}
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html
 """
 
-_SPACES = Task("give people notebooks and editors on the nodes")
-_INFERENCE = Task("serve models on the nodes")
-_TASK = Task("run training jobs with the HyperPod training operator")
-_NODE_GROUPS = Task("add EKS node groups")
-
 
 class OperatorsConfig(Section):
     """Operators on the nodes, each an EKS add-on; the chart's own ones are `helm.components`."""
 
-    cert_manager: Annotated[bool, _TASK] = False
+    cert_manager: bool = False
     """cert-manager, which makes certificates for webhooks; the training operator, spaces and the
     inference operator need it. Default: false."""
 
-    training_operator: Annotated[bool, OfHyperPod(), _TASK] = False
+    training_operator: Annotated[bool, OfHyperPod()] = False
     """The HyperPod training operator, which runs each HyperPodPyTorchJob and restarts its processes
     after a fault. Tags the HyperPod cluster SageMaker: "true". Default: false."""
 
-    metrics_server: Annotated[bool, Task("see what pods and nodes use")] = False
+    metrics_server: bool = False
     """The metrics server, for kubectl top and the HorizontalPodAutoscaler; the inference operator
     needs it. Default: false."""
 
-    ebs_csi_driver: Annotated[bool, _SPACES] = False
+    ebs_csi_driver: bool = False
     """The CSI driver of EBS, with the rights to attach volumes to HyperPod's nodes: volumes for
     claims of pods; spaces need it. Default: false."""
 
-    spaces: Annotated[bool, OfHyperPod(), _SPACES] = False
+    spaces: Annotated[bool, OfHyperPod()] = False
     """SageMaker Spaces: JupyterLab and Code Editor on the nodes, each a Workspace with a volume,
     reached by kubectl port-forward. Default: false."""
 
-    s3_csi_driver: Annotated[bool, _INFERENCE] = False
+    s3_csi_driver: bool = False
     """The CSI driver of Mountpoint for Amazon S3, with the rights to read cluster.data_buckets and
     the models of SageMaker JumpStart: pods mount them as files; the inference operator needs it.
     Default: false."""
 
-    inference_operator: Annotated[bool, OfHyperPod(), _INFERENCE] = False
+    inference_operator: Annotated[bool, OfHyperPod()] = False
     """The HyperPod inference operator, which runs each InferenceEndpointConfig and JumpStartModel,
     with its load balancer controller and KEDA, a role for each, and a bucket for certificates,
     which is retained. Default: false."""
 
-    node_monitoring_agent: Annotated[bool, _NODE_GROUPS] = False
+    node_monitoring_agent: bool = False
     """The EKS node monitoring agent, which monitors the hardware of node groups' nodes, including
     GPUs and Neuron devices, so that EKS repairs nodes with faulty hardware; HyperPod's nodes have
     an agent of their own. Default: false, and EKS repairs only nodes that are not ready."""
 
-    cluster_autoscaler: Annotated[bool, _NODE_GROUPS] = False
+    cluster_autoscaler: bool = False
     """The Cluster Autoscaler: adds nodes to node_groups, up to max_size, while pods wait, and
     removes nodes that were empty for ten minutes, down to min_size. desired_size is then the
     initial size, and later deployments keep the current size. Not with a HyperPod cluster, whose

@@ -59,16 +59,6 @@ class Api:
     member: str
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
-    """Marks a field with what users change it for; docs/configuration.md begins with the tasks.
-
-    Fields with the same task share its line.
-    """
-
-    name: str
-
-
 ORCHESTRATORS = {"eks": "EKS", "slurm": "Slurm"}
 """Titles of the orchestrators, by their names in `cluster.orchestrator`."""
 EKS, SLURM = ORCHESTRATORS

@@ -13,9 +13,8 @@ from hyperpod_cdk.schema.cidrs import AllocatableCidr, overlap_findings
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import ApiLimits, Message
 from hyperpod_cdk.schema.named_resources import Names
-from hyperpod_cdk.schema.section import Api, Listed, Section, Task
+from hyperpod_cdk.schema.section import Api, Listed, Section
 
-_TASK = Task("keep Slurm's accounting in a database")
 # A DB subnet group covers two zones, also for an instance in one.
 # https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_VPC.WorkingWithRDSInstanceinaVPC.html
 _LEAST_ZONES = 2
@@ -39,7 +38,6 @@ class AccountingConfig(Section):
         ),
         Api("Endpoint"),
         Field(examples=["slurm.abcdefghijkl.us-west-2.rds.amazonaws.com"]),
-        _TASK,
     ] = None
     """Host name of a MySQL or MariaDB database that exists, which the nodes' security group
     reaches; needs secret_arn. Default: none, a new database is made."""

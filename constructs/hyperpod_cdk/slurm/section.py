@@ -5,22 +5,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from hyperpod_cdk.schema.limits import ApiLimits
-from hyperpod_cdk.schema.section import Section, Task, members
+from hyperpod_cdk.schema.section import Section, members
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.slurm.setup_section import SlurmSetupConfig
 from hyperpod_shared.clusters import LOGIN
-
-_PARTITIONS = Task("divide a Slurm cluster into partitions")
 
 
 class SlurmNodesConfig(Section):
     """What the nodes of a group are in Slurm."""
 
-    node_type: Annotated[
-        Literal["controller", "login", "compute"],
-        Field(examples=[LOGIN]),
-        _PARTITIONS,
-    ]
+    node_type: Annotated[Literal["controller", "login", "compute"], Field(examples=[LOGIN])]
     """controller: runs slurmctld, on one node of one group. login: where users submit jobs, at most
     one group. compute: runs jobs. It cannot be changed later."""
 
@@ -31,7 +25,6 @@ class SlurmNodesConfig(Section):
             noun="the name of a partition (letters, digits, inner hyphens)",
         ),
         Field(examples=["cpu"]),
-        _PARTITIONS,
     ] = None
     """Partition of a compute group's nodes, which are in the partition `dev` too. Compute groups
     need one, others have none."""
@@ -49,27 +42,19 @@ class SlurmConfig(Section):
     """How HyperPod runs Slurm."""
 
     strategy: Annotated[
-        Literal["managed", "overwrite", "merge"] | None,
-        Field(examples=["overwrite"]),
-        Task("edit slurm.conf by hand"),
+        Literal["managed", "overwrite", "merge"] | None, Field(examples=["overwrite"])
     ] = None
     """What HyperPod does with partitions that were edited in slurm.conf by hand, on a cluster whose
     node_provisioning_mode is null. managed: it rejects cluster updates until the edits are undone.
     overwrite: it replaces them. merge: it keeps the edits. Default: managed; with Continuous, which
     takes no strategy, it keeps the edits."""
 
-    accounting: Annotated[
-        AccountingConfig | None,
-        Field(examples=[{"multi_az": True}]),
-        Task("keep Slurm's accounting in a database"),
-    ] = None
+    accounting: Annotated[AccountingConfig | None, Field(examples=[{"multi_az": True}])] = None
     """A separate database for Slurm's accounting: {} creates one, endpoint and secret_arn name an
     existing one. It cannot be removed later. Default: none, it is kept on the controller and lost
     with it."""
 
-    setup: Annotated[
-        SlurmSetupConfig | None, Field(examples=[{}]), Task("give a Slurm cluster users")
-    ] = None
+    setup: Annotated[SlurmSetupConfig | None, Field(examples=[{}])] = None
     """What every node gets after its AMI has set up Slurm: users, a message, limits. Default: the
     AMI's own setup alone."""
 

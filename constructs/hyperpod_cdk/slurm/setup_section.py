@@ -9,9 +9,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.schema.errors import Finding, refuse
 from hyperpod_cdk.schema.limits import Message
-from hyperpod_cdk.schema.section import Section, Task
-
-_TASK = Task("give a Slurm cluster users")
+from hyperpod_cdk.schema.section import Section
 
 # useradd's: https://man7.org/linux/man-pages/man8/useradd.8.html
 _NAME = re.compile(r"(?!(?:root|slurm|munge|ubuntu)$)[a-z_][a-z0-9_-]{0,31}")
@@ -41,7 +39,7 @@ class SlurmUser(NamedTuple):
 class SlurmSetupConfig(Section):
     """What every node gets after the AMI has set up Slurm."""
 
-    users: Annotated[str | None, Field(examples=["slurm-users/users.csv"]), _TASK] = None
+    users: Annotated[str | None, Field(examples=["slurm-users/users.csv"])] = None
     """File with a line `name,uid[,home[,SSH public key]]` for each user, at most 500; relative to
     the folder of the configuration file. Each has the same ID, 2000 to 60000, on every node, and a
     home on the shared file system: /home/<name> on home_directories, else /fsx/<name> on Lustre.

@@ -9,7 +9,7 @@ from hyperpod_cdk.helm.section import Namespace
 from hyperpod_cdk.schema.arns import BUCKET_NAME
 from hyperpod_cdk.schema.errors import Finding, Findings
 from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, ListLimits, Message
-from hyperpod_cdk.schema.section import EKS, Api, Listed, OrchestratedBy, Section, Task
+from hyperpod_cdk.schema.section import EKS, Api, Listed, OrchestratedBy, Section
 
 
 class MaintainedFiles(Section):
@@ -21,13 +21,11 @@ class MaintainedFiles(Section):
     node_path: ClassVar[str]
     """Where HyperPod mounts it on nodes: its default, stated, for jobs name it."""
 
-    delete_with_stack: Annotated[bool, Task("delete the file system with its stack")] = False
+    delete_with_stack: bool = False
     """First half of a two-step switch: whether deleting the stack deletes the file system. Default:
     false, the file system stays and is billed."""
 
-    i_understand_all_files_are_deleted: Annotated[
-        bool, Task("delete the file system with its stack")
-    ] = False
+    i_understand_all_files_are_deleted: bool = False
     """Second half of the switch; without it delete_with_stack is refused."""
 
     backup_retention_days: Annotated[
@@ -83,7 +81,7 @@ _ClaimName = Annotated[
 class ClaimConfig(Section):
     """A PersistentVolumeClaim of a file system, with a PersistentVolume of its own."""
 
-    namespace: Annotated[Namespace, Task("mount a file system in a namespace")] = "default"
+    namespace: Namespace = "default"
     """Namespace of the pods."""
 
     name: _ClaimName | None = None
@@ -129,7 +127,6 @@ class DataRepositoryConfig(Section):
         Field(pattern=rf"^{_S3_URI}$"),
         Message("must be an S3 URI such as s3://bucket/prefix"),
         Field(examples=["s3://another-bucket/prefix"]),
-        Task("read a data set from S3, and write checkpoints to it"),
     ] = None
     """Existing S3 bucket, or prefix in one: s3://bucket/prefix. Default: none, see new_bucket."""
 
@@ -152,7 +149,6 @@ class DataRepositoryConfig(Section):
         Listed[Event],
         ListLimits(shape_name="fsx.EventTypes", noun="events of files"),
         Field(examples=[["NEW", "CHANGED"]]),
-        Task("read a data set from S3, and write checkpoints to it"),
     ] = ()
     """What happens to files and then to their objects: NEW, CHANGED, DELETED. Default: nothing, S3
     is only read."""

@@ -12,7 +12,7 @@ from hyperpod_cdk.hyperpod.node_settings import FsxLustreMountConfig, Mounts
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, Findings, error
 from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, Message
-from hyperpod_cdk.schema.section import Listed, Task, members
+from hyperpod_cdk.schema.section import Listed, members
 from hyperpod_cdk.storage.claim_section import (
     ClaimConfig,
     Claims,
@@ -74,7 +74,6 @@ class LustreConfig(MaintainedFiles):
         Field(pattern=r"^fs-[0-9a-f]{8}([0-9a-f]{9})?$"),
         Message("must be the ID of a file system, such as fs-0123456789abcdef0"),
         Field(examples=["fs-0123456789abcdef0"]),
-        Task("use a file system that exists"),
     ] = None
     """ID of an existing FSx for Lustre file system, which is never changed or deleted; of the other
     keys, only claims can be used with it. Default: none, one is created."""
@@ -93,15 +92,11 @@ class LustreConfig(MaintainedFiles):
             }
         ),
         Field(examples=[2400, 4800, 9600]),
-        Task("size the shared file system, or do without"),
     ] = 1200
     """Size in GiB: 1200, 2400 or a multiple of 2400. It can grow later, every six hours, and never
     shrink."""
 
-    throughput_mbps_per_tib: Annotated[
-        Literal[125, 250, 500, 1000],
-        Task("size the shared file system, or do without"),
-    ] = 250
+    throughput_mbps_per_tib: Literal[125, 250, 500, 1000] = 250
     """Throughput in MB/s for each TiB of size: 125, 250, 500 or 1000."""
 
     throughput_mbps: Annotated[
@@ -141,7 +136,7 @@ class LustreConfig(MaintainedFiles):
     """Metadata IOPS: 1500, 3000, 6000, or a multiple of 12000 up to 192000; of INTELLIGENT_TIERING
     6000 or 12000. They can only grow. Default: none given; 6000 of INTELLIGENT_TIERING."""
 
-    efa_enabled: Annotated[bool, Task("reach the file system by EFA")] = False
+    efa_enabled: bool = False
     """Whether nodes with EFA reach it by EFA, and GPUs by GPUDirect Storage. It then has a minimum
     size that depends on its throughput. It cannot be changed later. Default: false."""
 

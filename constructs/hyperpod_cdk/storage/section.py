@@ -9,7 +9,7 @@ from hyperpod_cdk.hyperpod.node_settings import FsxOpenZfsMountConfig, Mounts
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error
 from hyperpod_cdk.schema.limits import ApiLimits
-from hyperpod_cdk.schema.section import EKS, Listed, OfHyperPod, OrchestratedBy, Task, members
+from hyperpod_cdk.schema.section import EKS, Listed, OfHyperPod, OrchestratedBy, members
 from hyperpod_cdk.storage.claim_section import ClaimConfig, Claims, MaintainedFiles
 from hyperpod_cdk.storage.lustre_section import LustreConfig, NamedLustreConfig
 
@@ -120,17 +120,11 @@ class StorageConfig(LustreConfig):
     warning in its log."""
 
     more_file_systems: Annotated[
-        Listed[NamedLustreConfig],
-        Field(examples=[[{"name": "shared"}]]),
-        Task("have several file systems, or home directories"),
+        Listed[NamedLustreConfig], Field(examples=[[{"name": "shared"}]])
     ] = ()
     """Further FSx for Lustre file systems. Default: none."""
 
-    home_directories: Annotated[
-        HomeDirectoriesConfig | None,
-        Field(examples=[{}]),
-        Task("have several file systems, or home directories"),
-    ] = None
+    home_directories: Annotated[HomeDirectoriesConfig | None, Field(examples=[{}])] = None
     """An FSx for OpenZFS file system for home directories. Default: none."""
 
     dynamic_provisioning: Annotated[bool, OrchestratedBy(EKS)] = False

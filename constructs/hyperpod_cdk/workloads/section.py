@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from hyperpod_cdk.schema.limits import Message
-from hyperpod_cdk.schema.section import Section, Task
+from hyperpod_cdk.schema.section import Section
 
 _MOST_KEPT = 100
 
@@ -51,8 +51,6 @@ class WorkloadsConfig(Section):
     """Whether builds run in the VPC, in the subnets and the security group of the nodes. Default:
     true in a closed network, where a build then needs package_index; else false."""
 
-    images_kept: Annotated[
-        int, Field(ge=1, le=_MOST_KEPT), Task("build the image that jobs run")
-    ] = 10
+    images_kept: Annotated[int, Field(ge=1, le=_MOST_KEPT)] = 10
     """How many images of each kind the repository keeps, 1 to 100; older ones are deleted, even if
     a job would pull them again. Default: 10."""

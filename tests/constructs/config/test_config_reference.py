@@ -47,17 +47,6 @@ def test_links_lead_to_sections() -> None:
     assert linked - anchors == set()
 
 
-def test_a_task_has_the_keys_of_the_fields_with_its_mark() -> None:
-    assert config_reference.tasks()["let people use kubectl"] == [
-        "eks.admins",
-        "eks.viewers",
-        "eks.editors",
-    ]
-    assert config_reference.tasks()["use reserved capacity"] == [
-        "cluster.instance_groups[].training_plan_arn"
-    ]
-
-
 @pytest.mark.parametrize(
     ("row", "default"),
     [

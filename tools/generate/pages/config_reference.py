@@ -1,4 +1,4 @@
-"""Write docs/configuration.md: which key to change for a task, and the keys of each section."""
+"""Write docs/configuration.md: the keys of each section."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from typing import Any, get_origin
 from pydantic.fields import FieldInfo
 
 from hyperpod_cdk import Config, PipelineFile
-from hyperpod_cdk.schema.section import Section, Task, section_in
+from hyperpod_cdk.schema.section import Section, section_in
 from tools.generate import REPOSITORY
 from tools.generate.pages.config_schema import schema
 
@@ -23,8 +23,8 @@ _TOP = "Top level"
 _HEADER = """# Configuration
 
 One YAML file describes a deployment. `config/default.yaml` is an example with comments; use another
-file with `hyperpod-cdk deploy config/mine.yaml`. [recipes.md](recipes.md) has the YAML for common
-tasks.
+file with `hyperpod-cdk deploy config/mine.yaml`. To find the keys for a task, see
+[recipes.md](recipes.md).
 
 Unknown keys, wrong types and values that AWS would reject are reported before anything is deployed,
 one line each: file, key, value, rule. Editors check and complete the files with
@@ -32,9 +32,6 @@ one line each: file, key, value, rule. Editors check and complete the files with
 
 A key that you omit has the default on this page. `config/default.yaml` sets some keys to other
 values than their defaults; your own file does not inherit these values.
-
-## Which key to change
-
 """
 
 _PIPELINE = """
@@ -80,27 +77,11 @@ def _keys(sections: Sequence[_Section]) -> frozenset[str]:
 def _lines() -> Iterator[str]:
     document = schema()
     sections = _sections(document)
-    headings = _headings(sections)
-    yield "| to | change |"
-    yield "|---|---|"
-    for task, named in tasks().items():
-        linked = (f"[`{key}`](#{_anchor(headings[key.rpartition('.')[0]])})" for key in named)
-        yield f"| {task} | {', '.join(linked)} |"
     yield from _tables(document, sections)
     pipeline = schema(PipelineFile)
     _, *below = _sections(pipeline)
     yield _PIPELINE
     yield from _tables(pipeline, below)
-
-
-def tasks() -> Mapping[str, Sequence[str]]:
-    """Return the keys of each task, as fields are marked; of several sections' field, the first."""
-    found: dict[str, dict[str, str]] = {}
-    for key, field in fields():
-        for mark in field.metadata:
-            if isinstance(mark, Task):
-                found.setdefault(mark.name, {}).setdefault(key.rpartition(".")[2], key)
-    return {task: [*keys.values()] for task, keys in found.items()}
 
 
 def fields(section: type[Section] = Config, *, path: str = "") -> Iterator[tuple[str, FieldInfo]]:
