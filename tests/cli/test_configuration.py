@@ -1,5 +1,6 @@
 """Which file a command takes as its configuration."""
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -86,7 +87,12 @@ def test_the_usage_names_the_file() -> None:
         ({"app.py": "", "config/default.yaml": ML, "a.yaml": ML}, "a.yaml", None),
         ({"config/default.yaml": ML}, None, None),
         ({"a.yaml": ML, "b.yaml": ML}, None, None),
+        # What only a value spoils is a configuration, whose mistake is told.
+        ({"a.yaml": f"{ML}since: 2024-99-99\n"}, "a.yaml", None),
+        ({"a.yaml": ML, "deep.yaml": "[" * 5000}, "a.yaml", None),
+        ({"a.yaml": ML, "large.yaml": f"{ML}#{' ' * 10_000_000}"}, "a.yaml", None),
     ],
+    ids=lambda given: " ".join(given or ()) if isinstance(given, dict) else str(given),
 )
 def test_without_one_it_is_that_of_the_folder(
     tmp_path: Path,
@@ -105,6 +111,14 @@ def test_without_one_it_is_that_of_the_folder(
         except OpsError:
             found = None
         assert found == expected
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "config.yaml")
+    (tmp_path / "folder.yaml").mkdir()
+    (tmp_path / "mine.yaml").write_text(ML)
+    monkeypatch.chdir(tmp_path)
+    assert only_config() == Path("mine.yaml")
 
 
 @pytest.mark.parametrize("files", [[], ["a.yaml", "b.yaml"]])

@@ -100,15 +100,22 @@ def _only(fields: Any, name: str, *, in_checkout: Path) -> Path:  # noqa: ANN401
 
 
 def _yaml_files() -> Iterator[Path]:
-    return (path for path in sorted(Path().iterdir()) if path.suffix in _SUFFIXES)
+    """Yield the files that may be configurations; a pipe is none, and would never end."""
+    from hyperpod_cdk.schema.yaml_file import MOST_BYTES  # noqa: PLC0415 - takes long
+
+    for path in sorted(Path().iterdir()):
+        if path.suffix in _SUFFIXES and path.is_file() and path.stat().st_size <= MOST_BYTES:
+            yield path
 
 
 def _keys(path: Path) -> set[str]:
-    """Return the keys of a file; none if it cannot be read, or is no mapping."""
+    """Return the keys of a file, whatever their values; none if it is no YAML, or no mapping."""
     import yaml  # noqa: PLC0415 - takes long
 
     try:
-        document = yaml.safe_load(path.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+        root = yaml.compose(path.read_text("utf-8"), Loader=yaml.SafeLoader)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, RecursionError):
         return set()
-    return {*document} if isinstance(document, dict) else set()
+    return (
+        {str(key.value) for key, _ in root.value} if isinstance(root, yaml.MappingNode) else set()
+    )

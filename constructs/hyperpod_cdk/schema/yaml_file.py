@@ -118,7 +118,7 @@ _MERGE_TAG = "tag:yaml.org,2002:merge"
 _TEXT_TAG = "tag:yaml.org,2002:str"
 _LARGEST_INTEGER_BITS = 64
 # Ten times what a configuration with a hundred groups has.
-_MOST_BYTES = 1024 * 1024
+MOST_BYTES = 1024 * 1024
 _MOST_NODES = 100_000
 _TO_DO = "give the path of a YAML configuration file, or write one with `hyperpod-cdk init`"
 _TOO_DEEP, _DEEPEST_READ = "nested too deeply to be a configuration", 100
@@ -235,9 +235,9 @@ def read_yaml(path: Path) -> YamlFile:
         kind, size = path.stat().st_mode, path.stat().st_size
         if not stat.S_ISREG(kind):
             raise ConfigError([f"{path}: is not a file; {_TO_DO}"])
-        if size > _MOST_BYTES:
+        if size > MOST_BYTES:
             raise ConfigError(
-                [f"{path}: has {size:,} bytes; a configuration has at most {_MOST_BYTES:,}"]
+                [f"{path}: has {size:,} bytes; a configuration has at most {MOST_BYTES:,}"]
             )
         text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
