@@ -29,7 +29,7 @@ from hyperpod_cli.plan.refusals import (
     refuse_changes_of_nodes,
     refused_stacks,
 )
-from hyperpod_cli.plan.stack_effects import RESOURCES, stack_effects
+from hyperpod_cli.plan.stack_effects import DESTRUCTIVE, RESOURCES, stack_effects
 from hyperpod_cli.stack_progress.fixed_values import refuse_changes
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError
@@ -53,6 +53,7 @@ class Plan:
         cluster: What DescribeCluster says of the HyperPod cluster; None if that is not known.
         month: What a month costs before and after; None if it costs the same.
         types: The types of the resources that it makes or changes.
+        destroys: Whether it replaces or deletes resources, of whatever type.
         lacks: What CloudFormation's role may not do of it, as far as that is known.
         unknown: Why it is not known what it does; empty if it is.
     """
@@ -66,13 +67,15 @@ class Plan:
     cluster: Described | None = None
     month: MonthChange | None = None
     types: frozenset[str] = frozenset()
+    destroys: bool = False
     lacks: Sequence[MissingPermission] = ()
     unknown: str = ""
 
     @property
     def changes(self) -> bool:
         """Whether anything changes, as far as is known."""
-        return bool(self.unknown) or len(self.unchanged) < len(self.stacks)
+        differs = len(self.unchanged) < len(self.stacks)
+        return bool(self.unknown) or differs or bool(self.effects)
 
     @property
     def needs_consent(self) -> bool:
@@ -95,7 +98,7 @@ class Plan:
 
     def _stack_lines(self, stack: str) -> Iterator[str]:
         effects = [each for each in self.effects if each.stack == stack]
-        if stack in self.unchanged:
+        if stack in self.unchanged and not effects:
             yield f"{stack}: no change"
             return
         heads = [each.text for each in effects if each.rule in _HEADS]
@@ -162,7 +165,7 @@ def make_plan(
         plan,
         held=held,
         staying=[name for name in there if name not in stack_names(config).values()],
-        effects=[*_with_nodes(plan, config=config, session=session)],
+        effects=[*_with_nodes(plan, config=config, session=session), *_unprotected(plan)],
         lacks=missing_permissions(
             plan.stacks, types=plan.types, deployment=config.name, session=session
         ),
@@ -206,6 +209,9 @@ def plan_of(
             for each in chain.from_iterable(difference.resources.values())
             if each in stack.template["Resources"]
         ),
+        destroys=any(
+            difference.resources.get(kind) for difference in compared for kind in DESTRUCTIVE
+        ),
         month=month_change(
             before.values(),
             [stack.template for stack in stacks],
@@ -232,3 +238,17 @@ def _with_nodes(plan: Plan, *, config: Config, session: AwsSession) -> Iterator[
             yield replace(effect, nodes=tuple(lines(group=effect.group, ends=effect.ends)))
         else:
             yield effect
+
+
+def _unprotected(plan: Plan) -> Iterator[Effect]:
+    """Yield the stacks that anyone may delete from then on: the CDK CLI lifts what is not wanted.
+
+    It does so even where a template stays the same.
+    """
+    for stack in plan.stacks:
+        there = plan.former[stack.name]
+        if there is None or there.status in FAILED_CREATIONS:
+            continue
+        if there.is_protected and not stack.is_protected:
+            text = "its termination protection is lifted"
+            yield Effect(rule="stack.unprotected", stack=stack.name, text=text)

@@ -22,8 +22,8 @@ _NAMED = {
     "deleted": "deletes",
     "kept": "leaves behind, without a stack,",
 }
-DESTRUCTIVE = frozenset(f"stack.{kind}" for kind in _NAMED if kind != "kept")
-"""The rules of the effects that replace or delete resources."""
+DESTRUCTIVE = frozenset(_NAMED) - {"kept"}
+"""What becomes of the resources that are replaced or deleted."""
 _COUNTED = {"created": "to create", "updated": "to update"}
 _AT_MOST = 8
 _AT_MOST_ACTIONS = 5

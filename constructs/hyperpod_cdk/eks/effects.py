@@ -16,6 +16,9 @@ _RIGHTS = {
 }
 _NAMED = ("role/", "user/")
 
+ACCESS = "eks.access"
+"""The rule of the effect that somebody may do more in Kubernetes than before."""
+
 
 def effects(former: StackState, wanted: StackState) -> Iterator[Effect]:
     """Yield what a change does to EKS."""
@@ -52,7 +55,7 @@ def _of_entries(former: StackState, wanted: StackState) -> Iterator[Effect]:
                 if text not in others:
                     who, _, what = text.partition(": ")
                     yield Effect(
-                        rule="eks.access" if may == "may" else "eks.access-removed",
+                        rule=ACCESS if may == "may" else "eks.access-removed",
                         text=f"{who} {may} {what}",
                         place=place,
                         resources=frozenset([logical_id]),

@@ -3,16 +3,19 @@
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from hyperpod_cdk import Config
 from hyperpod_cdk.effects.effect import Effect, StackState
 from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
 from hyperpod_cli.plan import differences as comparing
+from hyperpod_cli.plan import plan as planning
 from hyperpod_cli.plan.differences import Difference, IncomparableError, differences
-from hyperpod_cli.plan.plan import Plan, former_template
+from hyperpod_cli.plan.plan import Plan, former_template, plan_of
 from hyperpod_cli.plan.properties import property_lines
 from hyperpod_cli.plan.refusals import refused_stacks
 from hyperpod_cli.plan.stack_effects import stack_effects
@@ -137,6 +140,70 @@ def test_what_loses_data_needs_consent(kind: str, policy: str, becomes: str, con
     effects = [replace(each, stack="ml") for each in found]
     plan = Plan(stacks=[Stack(name="ml", template={})], effects=effects)
     assert plan.needs_consent is consent
+
+
+ADDON = {"Type": "AWS::EKS::Addon", "Properties": {"AddonName": "metrics"}}
+
+
+@pytest.mark.slow(seconds=1)
+@pytest.mark.parametrize(
+    ("resources", "destroys"), [({"Addon": ADDON}, True), ({}, False)], ids=["addon", "nothing"]
+)
+def test_what_a_section_says_is_removed_is_deleted_for_whoever_approves(
+    default_config: Config, tmp_path: Path, *, resources: dict[str, Any], destroys: bool
+) -> None:
+    file = tmp_path / "ml.yaml"
+    file.write_text("name: ml\n")
+    former = Deployed(status="CREATE_COMPLETE", template={"Resources": {"Role": ROLE, **resources}})
+    found = plan_of(
+        [Stack(name="ml-addons", template={"Resources": {"Role": ROLE}})],
+        former={"ml-addons": former},
+        config=default_config,
+        path=file,
+        client=lambda _: Played(describe_cluster={}),
+        region="us-west-2",
+    )
+    assert found.destroys is destroys
+    assert "stack.deleted" not in {each.rule for each in found.effects}
+
+
+@pytest.mark.slow(seconds=1)
+@pytest.mark.parametrize(
+    ("was", "wanted", "status", "lifted"),
+    [
+        (True, False, "CREATE_COMPLETE", True),
+        (True, True, "CREATE_COMPLETE", False),
+        (False, False, "CREATE_COMPLETE", False),
+        (False, True, "CREATE_COMPLETE", False),
+        # It is deleted, and made again.
+        (True, False, "ROLLBACK_COMPLETE", False),
+    ],
+)
+def test_a_protection_is_not_lifted_unsaid(
+    default_config: Config,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    *,
+    was: bool,
+    wanted: bool,
+    status: str,
+    lifted: bool,
+) -> None:
+    file = tmp_path / "ml.yaml"
+    file.write_text("name: ml\n")
+    there = Deployed(status=status, template=EMPTY, is_protected=was)
+    monkeypatch.setattr(planning, "deployed_stacks", lambda *_, **__: {"ml-platform": there})
+    monkeypatch.setattr(planning, "held_back", lambda *_, **__: {})
+    found = planning.make_plan(
+        [Stack(name="ml-platform", template=EMPTY, is_protected=wanted)],
+        config=default_config,
+        path=file,
+        session=cast("AwsSession", Played(describe_cluster={})),
+        again="hyperpod-cdk deploy",
+    )
+    assert found.changes is lifted
+    assert ("stack.unprotected" in {each.rule for each in found.effects}) is lifted
+    assert ("ml-platform: no change" in "\n".join(found.lines())) is not found.changes
 
 
 def test_what_was_kept_and_is_not_any_more_is_told() -> None:

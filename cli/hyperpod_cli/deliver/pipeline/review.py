@@ -12,6 +12,7 @@ import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Deployment, Loaded
+from hyperpod_cdk.eks.effects import ACCESS
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.account import Environment
@@ -27,12 +28,14 @@ from hyperpod_cli.deliver.pipeline.rehearsed_change import (
 )
 from hyperpod_cli.plan.differences import IncomparableError
 from hyperpod_cli.plan.plan import Plan, plan_of
-from hyperpod_cli.plan.stack_effects import DESTRUCTIVE, PERMISSIONS
+from hyperpod_cli.plan.stack_effects import PERMISSIONS
 from hyperpod_cli.stack_progress.fixed_values import changes
 from hyperpod_cli.terminal.errors import LinesError, OpsError
 from hyperpod_shared.aws_errors import code
 
 _PARTITION = "${AWS::Partition}"
+# In IAM, and in Kubernetes.
+_BROADENING = {PERMISSIONS, ACCESS}
 # There is such a stack once a change set would create it, and nothing in it.
 _EMPTY = "REVIEW_IN_PROGRESS"
 
@@ -110,8 +113,8 @@ class Review:
         ]
         rules = {effect.rule for effect in self.plan.effects}
         warnings = [
-            "PERMISSIONS BROADEN." if PERMISSIONS in rules else "",
-            "RESOURCES ARE REPLACED OR DELETED." if rules & DESTRUCTIVE else "",
+            "PERMISSIONS BROADEN." if rules & _BROADENING else "",
+            "RESOURCES ARE REPLACED OR DELETED." if self.plan.destroys else "",
             "NODES END, OR DATA IS LOST." if self.plan.needs_consent else "",
             (
                 f"Without termination protection: {', '.join(self.unprotected)}."

@@ -125,13 +125,16 @@ A, B = (Stack(name=name, template={"Resources": {}}) for name in "ab")
 THERE = Deployed(status="CREATE_COMPLETE", template={"Resources": {}})
 
 
-def plan(*rules: str, loses: bool = False, **there: Deployed | None) -> Plan:
+def plan(
+    *rules: str, loses: bool = False, destroys: bool = False, **there: Deployed | None
+) -> Plan:
     """Return a plan of stacks a and b with effects; one that is not given does not change."""
     return Plan(
         stacks=[A, B],
         former={"a": THERE, "b": THERE, **there},
         unchanged=[stack.name for stack in (A, B) if stack.name not in there],
         effects=[Effect(rule=rule, text="", loses=loses) for rule in rules],
+        destroys=destroys,
     )
 
 
@@ -141,10 +144,11 @@ def plan(*rules: str, loses: bool = False, **there: Deployed | None) -> Plan:
         (plan(), (), "dev: changes nothing."),
         (plan("stack.new", a=None, b=None), (), "dev: creates a, b."),
         (
-            plan("permissions", "stack.replaced", a=None, b=THERE),
+            plan("permissions", "stack.replaced", destroys=True, a=None, b=THERE),
             (),
             "dev: creates a; changes b. PERMISSIONS BROADEN. RESOURCES ARE REPLACED OR DELETED.",
         ),
+        (plan("eks.access", b=THERE), (), "dev: changes b. PERMISSIONS BROADEN."),
         (plan("x", loses=True, b=THERE), (), "dev: changes b. NODES END, OR DATA IS LOST."),
         (plan(), ("a",), "dev: changes nothing. Without termination protection: a."),
     ],
