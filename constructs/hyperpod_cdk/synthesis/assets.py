@@ -29,10 +29,18 @@ def asset_directory(name: str) -> Path:
     return folder
 
 
+class CacheError(Exception):
+    """Nothing can be kept in the cache; the text says where and why."""
+
+
 def user_cache() -> Path:
-    """Return this user's cache of what is installed or unpacked once."""
-    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(home, "hyperpod-cdk")
+    """Return this user's cache of what is installed or unpacked once.
+
+    A relative path in the variable counts as none:
+    https://specifications.freedesktop.org/basedir/latest/#variables
+    """
+    home = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (home if home.is_absolute() else Path.home() / ".cache") / "hyperpod-cdk"
 
 
 @contextmanager
@@ -40,9 +48,18 @@ def made_once(folder: Path) -> Iterator[Path]:
     """Yield an empty folder that becomes `folder`, which appears complete or not at all.
 
     Processes may race: each works in a folder of its own, and the first to rename it wins.
+
+    Raises:
+        CacheError: There can be no such folder.
     """
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise CacheError(
+            f"{folder.parent}: cannot be written ({error.strerror}); set XDG_CACHE_HOME to a "
+            "folder that you may write"
+        ) from error
     try:
         yield unfinished
         unfinished.chmod(0o755)

@@ -3,6 +3,7 @@
 import fcntl
 import hashlib
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -15,9 +16,11 @@ def _folder() -> Path:
     beside = Path(sys.prefix) / "ministack"
     if beside.is_dir():
         return beside
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    # A relative path counts as none: https://specifications.freedesktop.org/basedir/latest/
+    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    cache = given if given.is_absolute() else Path.home() / ".cache"
     pins = hashlib.sha256(_REQUIREMENTS.read_bytes()).hexdigest()[:12]
-    return Path(cache, "hyperpod-emulator", f"{sys.implementation.cache_tag}-{pins}")
+    return cache / "hyperpod-emulator" / f"{sys.implementation.cache_tag}-{pins}"
 
 
 FOLDER = _folder()
@@ -33,7 +36,7 @@ def install() -> None:
     FOLDER.parent.mkdir(parents=True, exist_ok=True)
     with FOLDER.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if FOLDER.is_dir():
+        if INTERPRETER.exists():
             return
         print(f"Installing MiniStack into {FOLDER}, once ...", file=sys.stderr)
         unfinished = FOLDER.with_suffix(".unfinished")
@@ -46,4 +49,6 @@ def install() -> None:
             stderr=subprocess.PIPE,
             text=True,
         )
+        # One is there whose Python has been deleted since.
+        shutil.rmtree(FOLDER, ignore_errors=True)
         unfinished.rename(FOLDER)

