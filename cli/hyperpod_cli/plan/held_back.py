@@ -31,18 +31,14 @@ def held_back(
     client: Callable[[str], AwsClient],
 ) -> dict[str, str]:
     """Return why stacks stay as they are until there are nodes, by the name of the stack."""
-    changing = {
-        stack.name: [*_changing(stack, former=former[stack.name], config=config)]
-        for stack in stacks
-    }
     if config.control_plane is None:
         return {}
     eks = client("eks")
-    waiting = {
-        stack: [name for name in names if _lacks_pods(eks, config.eks_cluster_name, name)]
-        for stack, names in changing.items()
-    }
-    waiting = {stack: names for stack, names in waiting.items() if names}
+    waiting: dict[str, list[str]] = {}
+    for stack in stacks:
+        for name in _changing(stack, former=former[stack.name], config=config):
+            if _lacks_pods(eks, config.eks_cluster_name, name):
+                waiting.setdefault(stack.name, []).append(name)
     if not waiting or _has_nodes(client("sagemaker"), config):
         return {}
     return {

@@ -186,29 +186,28 @@ def plan_of(
     cluster = refuse_changes_of_nodes(
         stacks, former=before, config=config, path=path, client=client
     )
+    unchanged: list[str] = []
+    effects: list[Effect] = []
+    types: set[str] = set()
     compared = differences(stacks, former=before)
-    effects = [
-        replace(effect, stack=stack.name)
-        for stack, difference in zip(stacks, compared, strict=True)
-        if difference.differs
-        for effect in stack_effects(
-            difference,
-            former=StackState(template=before[stack.name], cluster=cluster),
-            wanted=StackState(template=stack.template),
-        )
-    ]
+    for stack, difference in zip(stacks, compared, strict=True):
+        if not difference.differs:
+            unchanged.append(stack.name)
+            continue
+        state = StackState(template=before[stack.name], cluster=cluster)
+        wanted = StackState(template=stack.template)
+        said = stack_effects(difference, former=state, wanted=wanted)
+        effects += [replace(effect, stack=stack.name) for effect in said]
+        changed = {*chain.from_iterable(difference.resources.values())}
+        resources = stack.template["Resources"]
+        types |= {resources[each]["Type"] for each in changed & resources.keys()}
     return Plan(
         stacks=stacks,
         former=former,
-        unchanged=[each.name for each in compared if not each.differs],
+        unchanged=unchanged,
         effects=effects,
         cluster=cluster,
-        types=frozenset(
-            stack.template["Resources"][each]["Type"]
-            for stack, difference in zip(stacks, compared, strict=True)
-            for each in chain.from_iterable(difference.resources.values())
-            if each in stack.template["Resources"]
-        ),
+        types=frozenset(types),
         destroys=any(
             difference.resources.get(kind) for difference in compared for kind in DESTRUCTIVE
         ),

@@ -12,6 +12,7 @@ from hyperpod_cdk.effects.effect import Template
 from hyperpod_cdk.hyperpod.effects import finding, refused
 from hyperpod_cdk.node_groups.effects import refused_changes
 from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK
+from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.session import AwsClient, answer_of
@@ -63,30 +64,27 @@ def refuse_changes_of_nodes(
     The former template of a stack that is made anew is empty. Returns the HyperPod cluster as
     described: empty if there is none, None if that is not known.
     """
-    found = _found(config, former=former, client=client)
+    cluster = _described(config, former=former, client=client)
     sizes = _sizes(config, former=former, client=client)
-    read_yaml(path).refuse(
-        each
-        for stack in stacks
-        for before in [former[stack.name]]
-        for each in (
-            *(
-                finding(refusal, former=before, wanted=stack.template, cluster=config.cluster)
-                for refusal in refused(before, stack.template, found=found)
-            ),
-            *refused_changes(
-                before,
-                stack.template,
-                groups=config.node_groups,
-                eks_cluster=config.eks_cluster_name,
-                sizes=sizes,
-            ),
+    findings: list[Finding] = []
+    for stack in stacks:
+        before, after = former[stack.name], stack.template
+        findings += [
+            finding(refusal, former=before, wanted=after, cluster=config.cluster)
+            for refusal in refused(before, after, found=cluster)
+        ]
+        findings += refused_changes(
+            before,
+            after,
+            groups=config.node_groups,
+            eks_cluster=config.eks_cluster_name,
+            sizes=sizes,
         )
-    )
-    return found
+    read_yaml(path).refuse(findings)
+    return cluster
 
 
-def _found(
+def _described(
     config: Config, *, former: Mapping[str, Template], client: Callable[[str], AwsClient]
 ) -> Mapping[str, Any] | None:
     if not config.cluster.exists:

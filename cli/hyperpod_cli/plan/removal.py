@@ -27,8 +27,6 @@ _WHY = {
     "RetainExceptOnCreate": "retained by the template",
     "Snapshot": "as a snapshot",
 }
-
-
 DELETED, KEPT = "stack.deleted", "stack.kept"
 """The rules of the effects: what goes with a stack, and each thing of it that stays."""
 
@@ -69,10 +67,11 @@ def removal_lines(
     The file has the removed stacks no more.
     """
     yield "This deletes for good these resources:"
-    for each in (effect for effect in effects if effect.rule == DELETED):
-        absent = ", which the configuration has no more" if each.stack in removed else ""
-        yield f"  {each.stack} ({len(each.resources)}{absent}):"
-        yield from _wrapped(each.text.split(", "))
+    for effect in effects:
+        if effect.rule == DELETED:
+            absent = ", which the configuration has no more" if effect.stack in removed else ""
+            yield f"  {effect.stack} ({len(effect.resources)}{absent}):"
+            yield from _wrapped(effect.text.split(", "))
     kept = {
         policy: [each.text for each in effects if each.rule == f"{KEPT}.{policy}"]
         for policy in _WHY

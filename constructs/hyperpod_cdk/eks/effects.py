@@ -1,6 +1,7 @@
 """What a change does to the control plane, to its add-ons, and to who may do what in Kubernetes."""
 
 from collections.abc import Iterator
+from functools import partial
 
 from hyperpod_cdk.effects.effect import Effect, Properties, StackState
 from hyperpod_cdk.eks.access import ADMIN_POLICY, EDIT_POLICY, TRAINING_POLICY, VIEW_POLICY
@@ -49,21 +50,19 @@ def _version(state: StackState) -> str:
 def _of_entries(former: StackState, wanted: StackState) -> Iterator[Effect]:
     before, after = former.of_type(_ENTRY), wanted.of_type(_ENTRY)
     for logical_id in {**before, **after}:
-        had, has = (dict(_rights(state.get(logical_id, {}))) for state in (before, after))
-        for rights, others, may in ((has, had, "may"), (had, has, "may no longer")):
-            for text, place in rights.items():
-                if text not in others:
-                    who, _, what = text.partition(": ")
-                    yield Effect(
-                        rule=ACCESS if may == "may" else "eks.access-removed",
-                        text=f"{who} {may} {what}",
-                        place=place,
-                        resources=frozenset([logical_id]),
-                    )
+        had, has = ([*_rights(state.get(logical_id, {}))] for state in (before, after))
+        make = partial(Effect, resources=frozenset([logical_id]))
+        for who, right, place in has:
+            if (who, right, place) not in had:
+                yield make(rule=ACCESS, text=f"{who} may {right}", place=place)
+        for who, right, place in had:
+            if (who, right, place) not in has:
+                text = f"{who} may no longer {right}"
+                yield make(rule="eks.access-removed", text=text, place=place)
 
 
-def _rights(entry: Properties) -> Iterator[tuple[str, KeyPath]]:
-    """Yield who may do what where, each with its key; nothing of roles that the stacks make."""
+def _rights(entry: Properties) -> Iterator[tuple[str, str, KeyPath]]:
+    """Yield who, may do what where, and its key; nothing of roles that the stacks make."""
     who = str(entry.get("PrincipalArn", "")).partition(":iam::")[2].partition(":")[2]
     if not who.startswith(_NAMED):
         return
@@ -72,7 +71,7 @@ def _rights(entry: Properties) -> Iterator[tuple[str, KeyPath]]:
         scope = policy.get("AccessScope", {})
         where = f" in {', '.join(scope['Namespaces'])}" if scope.get("Namespaces") else ""
         right, key = _RIGHTS.get(name, (f"do what {name} allows", ""))
-        yield f"{who.replace('/', ' ', 1)}: {right}{where}", ("eks", key) if key else ("eks",)
+        yield who.replace("/", " ", 1), f"{right}{where}", ("eks", key) if key else ("eks",)
 
 
 def _of_addons(former: StackState, wanted: StackState) -> Iterator[Effect]:
@@ -82,10 +81,16 @@ def _of_addons(former: StackState, wanted: StackState) -> Iterator[Effect]:
         if had == has:
             continue
         name = (has or had or {}).get("AddonName")
-        text, rule = f"add-on {name}: other values", "eks.addon-changed"
-        if had is None or has is None:
-            text = f"add-on {name}: {'new' if has else 'removed'}"
-            rule = "eks.addon-new" if has else "eks.addon-removed"
+        if had is None:
+            rule, change = "new", "new"
+        elif has is None:
+            rule, change = "removed", "removed"
         elif had.get("AddonVersion") != has.get("AddonVersion"):
-            text = f"add-on {name}: {had.get('AddonVersion')} -> {has.get('AddonVersion')}"
-        yield Effect(rule=rule, text=text, resources=frozenset([logical_id]))
+            rule, change = "changed", f"{had.get('AddonVersion')} -> {has.get('AddonVersion')}"
+        else:
+            rule, change = "changed", "other values"
+        yield Effect(
+            rule=f"eks.addon-{rule}",
+            text=f"add-on {name}: {change}",
+            resources=frozenset([logical_id]),
+        )

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any
 
 from hyperpod_cdk.effects.effect import Effect, StackState
+from hyperpod_cdk.schema.errors import KeyPath
 
 _GOVERNANCE = "Custom::TaskGovernance"
 _PARTS = {
@@ -24,9 +25,13 @@ def effects(former: StackState, wanted: StackState) -> Iterator[Effect]:
         had, has = before.get(team), after.get(team)
         if had == has:
             continue
-        change = "removed" if has is None else has if had is None else f"{had} -> {has}"
-        rule = "removed" if has is None else "new" if had is None else "changed"
-        place = ("governance", "teams") if has is None else ("governance", "teams", team)
+        place: KeyPath = ("governance", "teams", team)
+        if has is None:
+            rule, change, place = "removed", "removed", place[:-1]
+        elif had is None:
+            rule, change = "new", has
+        else:
+            rule, change = "changed", f"{had} -> {has}"
         yield Effect(
             rule=f"governance.team-{rule}",
             text=f"team {team}: {change}",

@@ -13,15 +13,16 @@ def write_assembly(folder: Path, *, stacks: Sequence[Stack], like: Path) -> None
     To delete a stack, the CDK CLI looks at nothing else.
     """
     manifest = json.loads((like / "manifest.json").read_text("utf-8"))
-    found = manifest["artifacts"].values()
-    sample = next(each for each in found if each["type"] == "aws:cloudformation:stack")
+    names = {stack.name for stack in stacks}
+    artifacts = manifest["artifacts"].values()
+    sample = next(each for each in artifacts if each["type"] == "aws:cloudformation:stack")
     for stack in stacks:
         (folder / f"{stack.name}.json").write_text(json.dumps(stack.template), "utf-8")
     manifest["artifacts"] = {
         stack.name: {
             **{key: sample[key] for key in ("type", "environment")},
             "displayName": stack.name,
-            "dependencies": [each for each in stack.needs if each in _names(stacks)],
+            "dependencies": [each for each in stack.needs if each in names],
             "properties": {
                 **sample["properties"],
                 "templateFile": f"{stack.name}.json",
@@ -31,7 +32,3 @@ def write_assembly(folder: Path, *, stacks: Sequence[Stack], like: Path) -> None
         for stack in stacks
     }
     (folder / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-
-
-def _names(stacks: Sequence[Stack]) -> list[str]:
-    return [stack.name for stack in stacks]

@@ -59,8 +59,7 @@ def reader(stack: Stack, *, session: boto3.Session) -> boto3.Session:
         raise OpsError(
             f"{place}: role {stack.lookup_role} cannot be assumed: bootstrap the account and "
             "region for the pipeline's account, with FILE of this environment: hyperpod-cdk "
-            "bootstrap "
-            f"TRUST={caller} POLICIES=..."
+            f"bootstrap FILE --trust {caller} --policies ARNS"
         ) from None
     key = made["Credentials"]
     return boto3.Session(

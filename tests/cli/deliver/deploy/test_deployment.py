@@ -173,7 +173,7 @@ def test_it_refuses_another_type_at_the_line_of_the_group(
     found = Deployed(status="UPDATE_ROLLBACK_COMPLETE", template=former)
     monkeypatch.setattr(deployment, "stacks_in", lambda _: [Stack(name=NAME, template=wanted)])
     monkeypatch.setattr(plan, "deployed_stacks", as_deployed(found))
-    monkeypatch.setattr(refusals, "_found", lambda *_, **__: None)
+    monkeypatch.setattr(refusals, "_described", lambda *_, **__: None)
 
     code, _, said = ran("deploy", "--templates", tmp_path, "--config", config)
 
@@ -255,7 +255,7 @@ def test_the_size_of_a_group_in_a_capacity_block_is_what_eks_says(
     nodes: int,
 ) -> None:
     path, former, wanted = monitored
-    monkeypatch.setattr(refusals, "_found", lambda *_, **__: None)
+    monkeypatch.setattr(refusals, "_described", lambda *_, **__: None)
     name, there = "ml-node-groups", {"nodegroup": {"scalingConfig": {"desiredSize": answer}}}
     refusal = client_error(answer, "DescribeNodegroup", "") if isinstance(answer, str) else None
     aws = Played(describe_nodegroup=refusal or there)

@@ -186,7 +186,7 @@ def test_an_account_that_does_not_trust_the_pipeline_is_named_with_its_fix() -> 
 
     line = str(refused.value)
     assert line.startswith("444455556666/us-east-1: role arn:aws:iam::444455556666:role/lookup")
-    assert "hyperpod-cdk bootstrap TRUST=111122223333 POLICIES=..." in line
+    assert "hyperpod-cdk bootstrap FILE --trust 111122223333 --policies ARNS" in line
     assert "\n" not in line
 
 
