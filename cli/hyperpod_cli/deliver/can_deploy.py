@@ -16,6 +16,7 @@ from hyperpod_cdk import Config, ConfigError, load_config, load_file
 from hyperpod_cdk.schema.errors import Severity, one_line
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.aws.account import AccountError, Caller, Environment, caller_of
+from hyperpod_cli.deliver.shell_findings import shell_findings
 from hyperpod_cli.inspect.preflight.run import TO_PERMIT, VALIDATORS, command_in, results
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.bootstrap import bootstrap_finding
@@ -89,9 +90,10 @@ def require_deployable(config_path: Path) -> Caller:
     """Return who would deploy a configuration, in which nothing is that AWS would refuse."""
     session = boto3.Session()
     caller, config = _caller(config_path, session=session)
-    for line in refuse_problems(
+    told = refuse_problems(
         config, environment=caller.environment, session=session, config_path=config_path
-    ):
+    )
+    for line in (*told, *shell_findings(config)):
         print(f"WARNING {line}", file=sys.stderr)
     return _announced(caller)
 

@@ -4,19 +4,15 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from hyperpod_cdk import load_config
-from hyperpod_cli.aws.assembly import stacks_in
-from hyperpod_cli.aws.session import deployer_session
 from hyperpod_cli.plan.plan import Plan, former_template, make_plan
 from hyperpod_cli.plan.properties import property_lines
+from hyperpod_cli.plan.request import DeploymentRequest
 from hyperpod_cli.terminal.console import print_json
 
 
-def show_changes(path: Path, *, templates: Path, again: str, as_json: bool) -> None:
+def show_changes(path: Path, *, templates: Path, as_json: bool) -> None:
     """Print what a deployment of all stacks would do, for people or as JSON."""
-    config = load_config(path)
-    session = deployer_session(config)
-    plan = make_plan(stacks_in(templates), config=config, path=path, session=session, again=again)
+    plan = make_plan(DeploymentRequest(path=path, templates=templates, command="diff"))
     if as_json:
         print_json(plan.as_json(path))
         return

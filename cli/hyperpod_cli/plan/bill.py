@@ -32,7 +32,8 @@ class MonthChange:
         missing = sorted({charge.name for charge in unpriced([*self.before, *self.after])})
         without = f"; not counted, since no price is known: {', '.join(missing)}" if missing else ""
         before, after = (known(month_of(each), each) for each in (self.before, self.after))
-        return f"A month of these stacks with all their nodes, in USD: {before} -> {after}{without}"
+        amounts = after if before == after else f"{before} -> {after}"
+        return f"A month of these stacks with all their nodes, in USD: {amounts}{without}"
 
     def as_json(self) -> dict[str, float]:
         """Return it as JSON."""
@@ -44,13 +45,13 @@ class MonthChange:
 
 def month_change(
     former: Iterable[Template], wanted: Iterable[Template], *, region: str, day: date
-) -> MonthChange | None:
-    """Return what a month costs before and after; None if no charge changes.
+) -> MonthChange:
+    """Return what a month costs before and after.
 
     The day counts: EKS charges more for Kubernetes versions in extended support.
     """
     before, after = ([*_charges(each, region=region, day=day)] for each in (former, wanted))
-    return None if before == after else MonthChange(before=before, after=after)
+    return MonthChange(before=before, after=after)
 
 
 def _charges(templates: Iterable[Template], *, region: str, day: date) -> Iterator[Charge]:

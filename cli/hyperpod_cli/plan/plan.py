@@ -14,7 +14,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.effects.effect import Effect, StackState, Template
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.aws.assembly import Stack
-from hyperpod_cli.aws.session import AwsClient, AwsSession
+from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError
 from hyperpod_cli.inspect.permissions.missing import MissingPermission
 from hyperpod_cli.operate.clusters import DescribedCluster
@@ -29,6 +29,7 @@ from hyperpod_cli.plan.refusals import (
     refuse_changes_of_nodes,
     refused_stacks,
 )
+from hyperpod_cli.plan.request import DeploymentRequest
 from hyperpod_cli.plan.stack_effects import DESTRUCTIVE, RESOURCES, stack_effects
 from hyperpod_cli.stack_progress.fixed_values import refuse_changes
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
@@ -51,7 +52,7 @@ class Plan:
         staying: The deployed stacks that the configuration has no more; nothing happens to them.
         effects: What it does, stack by stack.
         cluster: What DescribeCluster says of the HyperPod cluster; None if that is not known.
-        month: What a month costs before and after; None if it costs the same.
+        month: What a month costs before and after; None if that is not known.
         types: The types of the resources that it makes or changes.
         destroys: Whether it replaces or deletes resources, of whatever type.
         lacks: What CloudFormation's role may not do of it, as far as that is known.
@@ -137,24 +138,23 @@ class Plan:
         }
 
 
-def make_plan(
-    stacks: Sequence[Stack], *, config: Config, path: Path, session: AwsSession, again: str
-) -> Plan:
-    """Return what a deployment of stacks by the CDK CLI will do, or refuse it."""
+def make_plan(request: DeploymentRequest) -> Plan:
+    """Return what a deployment by the CDK CLI will do, or refuse it."""
+    config, session, stacks = request.config, request.session, request.stacks
     client, region = session.polling_client, session.region
     former: dict[str, Deployed | None] = {}
     try:
         there = deployed_stacks(client("cloudformation"), config, wanted=stacks)
         former = {stack.name: there[stack.name] for stack in stacks}
-        if lines := [*refused_stacks(former, region=region, again=again)]:
+        if lines := [*refused_stacks(former, region=region, again=request.again)]:
             raise LinesError("\n".join(lines))
-        refuse_changes(changed_fixed_values(stacks, former=former), config=path)
+        refuse_changes(changed_fixed_values(stacks, former=former), config=request.path)
         held = held_back(stacks, former=former, config=config, client=client)
         plan = plan_of(
             [stack for stack in stacks if stack.name not in held],
             former=former,
             config=config,
-            path=path,
+            path=request.path,
             client=client,
             region=region,
         )
@@ -165,7 +165,7 @@ def make_plan(
         plan,
         held=held,
         staying=[name for name in there if name not in stack_names(config).values()],
-        effects=[*_with_nodes(plan, config=config, session=session), *_unprotected(plan)],
+        effects=[*_with_nodes(plan, request=request), *_unprotected(plan)],
         lacks=missing_permissions(
             plan.stacks, types=plan.types, deployment=config.name, session=session
         ),
@@ -225,12 +225,13 @@ def former_template(stack: Deployed | None) -> Template:
     return {} if stack is None or stack.status in FAILED_CREATIONS else stack.template
 
 
-def _with_nodes(plan: Plan, *, config: Config, session: AwsSession) -> Iterator[Effect]:
+def _with_nodes(plan: Plan, *, request: DeploymentRequest) -> Iterator[Effect]:
     """Yield the effects with lines about the nodes that they end, if these are known."""
+    session = request.session
     for effect in plan.effects:
         lines: Callable[..., Iterator[str]] | None = None
         if effect.is_managed:
-            lines = partial(node_group_lines, session, config.eks_cluster_name)
+            lines = partial(node_group_lines, session, request.config.eks_cluster_name)
         elif plan.cluster:
             lines = partial(ending_lines, session, DescribedCluster(described=plan.cluster))
         if effect.ends and lines is not None:

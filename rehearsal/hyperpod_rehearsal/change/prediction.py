@@ -68,7 +68,7 @@ class Prediction:
     The notes say what differs between the rehearsal and what is deployed; `error`, why it fails.
     Stacks are new, or stay though the configuration has them no more. The minutes are the most that
     CloudFormation takes, None if nothing changes; the cost is that of a month before and after,
-    empty if it is the same; the rollback, what remains if the second-last step fails.
+    empty if that is not known; the rollback, what remains if the second-last step fails.
     """
 
     deployment: str
@@ -137,7 +137,8 @@ class Prediction:
                 f"It takes CloudFormation {self.minutes} minutes at the most, if an update takes "
                 "as long as a creation."
             )
-        yield self.cost or "A month costs as much as before."
+        if self.cost:
+            yield self.cost
         if self.rollback is not None:
             yield ""
             yield from self.rollback.lines()

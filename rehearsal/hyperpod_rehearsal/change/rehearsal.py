@@ -169,7 +169,7 @@ class ChangeRehearsal:
                 region=self.archive.manifest.region,
                 day=date.today(),
             )
-            prediction.cost = "" if month is None else str(month)
+            prediction.cost = str(month)
             return steps(attempt.changes, events=attempt.events)
 
     def _set_counts(self, stage: Stage) -> list[str]:

@@ -254,3 +254,14 @@ def test_what_a_validator_finds_refuses_a_deployment(
     config = str(repository / "config" / "default.yaml")
     ended, _, line = ran("account", "--config", config, "--for-deployment")
     assert (ended, line) == (code, said.format(config))
+
+
+def test_what_is_found_in_scripts_is_a_warning(
+    monkeypatch: pytest.MonkeyPatch, repository: Path
+) -> None:
+    monkeypatch.setattr(account, "VALIDATORS", {})
+    monkeypatch.setattr(account, "shell_findings", lambda _: ["mine.sh:3:1: warning: SC2034"])
+    monkeypatch.setattr(boto3, "Session", lambda **_: session(CALLER))
+    config = repository / "config" / "default.yaml"
+    ended, _, line = ran("account", config, "--for-deployment")
+    assert (ended, line) == (0, "WARNING mine.sh:3:1: warning: SC2034\n")

@@ -151,12 +151,10 @@ def diff(*, config: ConfigFile, as_json: AsJson = False) -> None:
     from hyperpod_cli.deliver.can_deploy import require_deployable
     from hyperpod_cli.deliver.charts.command import package_if_needed
     from hyperpod_cli.deliver.diff import show_changes
-    from hyperpod_cli.terminal.options import command_line
 
     # Only the plan is on standard output.
     with redirect_stdout(sys.stderr if as_json else sys.stdout):
         require_deployable(config)
         package_if_needed(config)
         synth(config)
-    folder = templates_folder(config)
-    show_changes(config, templates=folder, again=command_line("diff", config), as_json=as_json)
+    show_changes(config, templates=templates_folder(config), as_json=as_json)

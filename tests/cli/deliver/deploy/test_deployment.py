@@ -1,23 +1,30 @@
 """What a deployment refuses, and the report that it leaves."""
 
+import json
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
+import typer
 
 from hyperpod_cdk import load_config
+from hyperpod_cdk.effects.effect import Effect
 from hyperpod_cdk.schema.errors import ConfigError
+from hyperpod_cli.aws import cdk_cli
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import Deployed
+from hyperpod_cli.deliver import can_deploy, diff
+from hyperpod_cli.deliver.charts import command as charts
 from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import not_looked_at
-from hyperpod_cli.plan import plan, refusals
+from hyperpod_cli.plan import plan, refusals, request
 from hyperpod_cli.plan.differences import Difference
+from hyperpod_cli.plan.request import DeploymentRequest
 from hyperpod_cli.stack_progress.terminal import StackRunResult
 from tests.conftest import Assemble
 from tests.support.commands import ran
@@ -48,9 +55,14 @@ def as_deployed(found: Deployed) -> Callable[..., Mapping[str, Deployed]]:
 
 @pytest.fixture(autouse=True)
 def reports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the reports."""
+    """The folder of the reports, of deployments to one region."""
     monkeypatch.setattr(deployment, "REPORTS", tmp_path)
+    session = AwsSession(region="us-west-2")
+    monkeypatch.setattr(request, "deployer_session", lambda _config: session)
     return tmp_path
+
+
+ASKED = DeploymentRequest(path=DEFAULT, templates=Path("cdk.out/ml"))
 
 
 @pytest.mark.parametrize(
@@ -84,9 +96,7 @@ def test_a_report_says_what_came_of_it(
 ) -> None:
     line = deployment.write_report(
         outcome,
-        command="hyperpod-cdk deploy",
-        config=load_config(DEFAULT),
-        region="us-west-2",
+        request=ASKED,
         outputs={},
         checks=checks,
         following=["Next:", "  kubectl get nodes"],
@@ -102,9 +112,7 @@ def test_where_it_cannot_be_written_the_deployment_is_told_all_the_same(reports:
     (reports / "ml").touch()
     line = deployment.write_report(
         ended(0, []),
-        command="hyperpod-cdk deploy",
-        config=load_config(DEFAULT),
-        region="us-west-2",
+        request=ASKED,
         outputs={},
         checks=[],
     )
@@ -133,12 +141,8 @@ def test_it_refuses_at_the_line_of_the_key(monkeypatch: pytest.MonkeyPatch, tmp_
     found = Deployed(
         status="CREATE_COMPLETE", template=TEMPLATE, parameters={"Cidr": "10.1.0.0/16"}
     )
-    for name, value in {
-        "load_config": None,
-        "deployer_session": AwsSession(region="us-west-2"),
-        "stacks_in": [stack],
-    }.items():
-        monkeypatch.setattr(deployment, name, lambda *_, value=value, **__: value)
+    for name, value in {"load_config": None, "stacks_in": [stack]}.items():
+        monkeypatch.setattr(request, name, lambda *_, value=value, **__: value)
     monkeypatch.setattr(plan, "deployed_stacks", as_deployed(found))
     code, _, said = ran("deploy", "--templates", tmp_path, "--config", config)
     assert code == 2
@@ -171,7 +175,7 @@ def test_it_refuses_another_type_at_the_line_of_the_group(
         for instance_type in ("ml.m5.2xlarge", "ml.m5.4xlarge")
     )
     found = Deployed(status="UPDATE_ROLLBACK_COMPLETE", template=former)
-    monkeypatch.setattr(deployment, "stacks_in", lambda _: [Stack(name=NAME, template=wanted)])
+    monkeypatch.setattr(request, "stacks_in", lambda _: [Stack(name=NAME, template=wanted)])
     monkeypatch.setattr(plan, "deployed_stacks", as_deployed(found))
     monkeypatch.setattr(refusals, "_described", lambda *_, **__: None)
 
@@ -204,9 +208,7 @@ def test_nothing_is_deployed_without_consent(
         return ended(1, [])
 
     unknown = plan.Plan(stacks=[], unknown="What changes is not known: no answer")
-    monkeypatch.setattr(deployment, "make_plan", lambda *_, **__: unknown)
-    monkeypatch.setattr(deployment, "stacks_in", lambda _: [])
-    monkeypatch.setattr(deployment, "deployer_session", lambda _: AwsSession(region="us-west-2"))
+    monkeypatch.setattr(deployment, "make_plan", lambda _: unknown)
     monkeypatch.setattr(deployment, "run", run)
     monkeypatch.setattr(deployment, "agreed", lambda _: answers)
     monkeypatch.setattr("sys.stdin.isatty", lambda: answers is not None, raising=False)
@@ -215,6 +217,41 @@ def test_nothing_is_deployed_without_consent(
 
     assert (said.code, begun) == ((code, []) if code else (1, [True]))
     assert ("--yes: is missing" in said.err) is (code == 2)
+
+
+EFFECT = Effect(rule="group.count", text="group a: 2 nodes end", stack=NAME, group="a", ends=2)
+MADE = plan.Plan(stacks=[Stack(name=NAME, template={"Resources": {}})], effects=[EFFECT])
+
+
+@pytest.mark.parametrize(("options", "code"), [([], 0), (["--yes"], 1)], ids=["shown", "deployed"])
+def test_as_json_the_plan_alone_is_on_standard_output(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, options: list[str], code: int
+) -> None:
+    monkeypatch.setattr(deployment, "make_plan", lambda _: MADE)
+    monkeypatch.setattr(deployment, "run", lambda *_, **__: ended(1, FAILED))
+
+    said = ran("deploy", DEFAULT, "--templates", tmp_path, "--json", *options)
+
+    found = json.loads(said.out)
+    assert [each["rule"] for each in found["effects"]] == ["group.count"]
+    assert (found["changes"], found["needs_consent"]) == (True, True)
+    assert (said.code, "Report: " in said.err) == (code, code == 1)
+
+
+def test_the_changes_as_json_are_those_of_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module, name in (
+        (can_deploy, "require_deployable"),
+        (charts, "package_if_needed"),
+        (cdk_cli, "synth"),
+    ):
+        monkeypatch.setattr(module, name, lambda *_: typer.echo("Looking ..."))
+    monkeypatch.setattr(diff, "make_plan", lambda _: MADE)
+
+    said = ran("diff", DEFAULT, "--json")
+
+    assert said.code == 0
+    assert json.loads(said.out) == MADE.as_json(DEFAULT)
+    assert said.err.splitlines() == ["Looking ..."] * 3
 
 
 BLOCK = """
@@ -265,15 +302,11 @@ def test_the_size_of_a_group_in_a_capacity_block_is_what_eks_says(
     monkeypatch.setattr(plan, "held_back", lambda *_, **__: {})
     same = Difference(name=name, differs=False, resources={})
     monkeypatch.setattr(plan, "differences", lambda *_, **__: [same])
+    monkeypatch.setattr(request, "deployer_session", lambda _: aws)
+    monkeypatch.setattr(request, "stacks_in", lambda _: [Stack(name=name, template=wanted)])
 
     with pytest.raises(ConfigError) if nodes else nullcontext() as refused:
-        plan.make_plan(
-            [Stack(name=name, template=wanted)],
-            config=load_config(path),
-            path=path,
-            session=cast("AwsSession", aws),
-            again="hyperpod-cdk deploy",
-        )
+        plan.make_plan(DeploymentRequest(path=path, templates=path))
     asked = {"clusterName": "ml-eks", "nodegroupName": "gpu"}
     assert aws.asked("describe_nodegroup") == [asked]
 
