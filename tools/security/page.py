@@ -65,10 +65,13 @@ def role_lines(roles: Sequence[Role], *, reasons: Sequence[Reason]) -> Iterator[
             _row(each, why=_BY_CDK.get(each.name) or why[each.key]) for each in role.statements
         )
     yield "\n### What keys of the configuration add\n"
-    yield "| statement | added by | why |\n|---|---|---|"
+    yield "| key | statements, and why |\n|---|---|"
+    added: dict[str, list[str]] = {}
     for each in reasons:
         if each.added_by is not None:
-            yield f"| `{each.name}` | {each.added_by} | {each.why} |"
+            added.setdefault(each.added_by, []).append(f"`{each.name}`: {each.why}")
+    for key, statements in added.items():
+        yield f"| {key} | {'<br>'.join(statements)} |"
 
 
 def _trust(role: Role) -> str:

@@ -17,7 +17,7 @@ from tools.generate.pages.config_schema import schema
 TARGET = REPOSITORY / "docs" / "configuration.md"
 
 _MOST_VALUES_SHOWN = 8
-# Sections with so few keys in common have a table each all the same.
+# Sections with so few keys in common list them all the same.
 _FEW_KEYS = 4
 _TOP = "Top level"
 _HEADER = """# Configuration
@@ -30,8 +30,9 @@ Unknown keys, wrong types and values that AWS would reject are reported before a
 one line each: file, key, value, rule. Editors check and complete the files with
 `config/schema.json`, which also lists every instance type. This page is generated from the model.
 
-A key that you omit has the default on this page. `config/default.yaml` sets some keys to other
-values than their defaults; your own file does not inherit these values.
+Behind a key are its type and its default, if it has one. A type names null only where it means
+something else than leaving the key out. Your own file does not inherit what `config/default.yaml`
+sets.
 """
 
 _PIPELINE = """
@@ -41,7 +42,6 @@ A separate file describes a pipeline and the environments that it deploys:
 [pipeline.md](pipeline.md) and `config/pipeline/pipeline.yaml`. Its schema is
 `config/pipeline-schema.json`."""
 
-_TABLE = ("| key | type | default | meaning |", "|---|---|---|---|")
 _DEFAULT = re.compile(r"\s*\bDefault: (?P<default>.+)$")
 # What is said of a key after its default.
 _AFTER_DEFAULT = re.compile(r"(?<=[a-z0-9])\. (?=[A-Z])")
@@ -77,11 +77,11 @@ def _keys(sections: Sequence[_Section]) -> frozenset[str]:
 def _lines() -> Iterator[str]:
     document = schema()
     sections = _sections(document)
-    yield from _tables(document, sections)
+    yield from _lists(document, sections)
     pipeline = schema(PipelineFile)
     _, *below = _sections(pipeline)
     yield _PIPELINE
-    yield from _tables(pipeline, below)
+    yield from _lists(pipeline, below)
 
 
 def fields(section: type[Section] = Config, *, path: str = "") -> Iterator[tuple[str, FieldInfo]]:
@@ -100,8 +100,8 @@ def _headings(sections: Sequence[_Section]) -> dict[str, str]:
     return {path: section.paths[0] for section in sections for path in section.paths}
 
 
-def _tables(document: Mapping[str, Any], sections: Sequence[_Section]) -> Iterator[str]:
-    """Yield the lines of a table for each section."""
+def _lists(document: Mapping[str, Any], sections: Sequence[_Section]) -> Iterator[str]:
+    """Yield each section, with the list of its keys."""
     headings = _headings(sections)
     written: dict[str, dict[str, str]] = {}
     for section in sections:
@@ -112,7 +112,7 @@ def _tables(document: Mapping[str, Any], sections: Sequence[_Section]) -> Iterat
         if len(section.paths) > 1:
             yield f"The same: {', '.join(f'`{path}`' for path in section.paths[1:])}.\n"
         rows = {
-            name: f"| `{name}` {_row(document, section, name, headings=headings)}"
+            name: f"- `{name}` {_row(document, section, name, headings=headings)}"
             for name in section.node["properties"]
         }
         for other, known_rows in written.items():
@@ -122,16 +122,17 @@ def _tables(document: Mapping[str, Any], sections: Sequence[_Section]) -> Iterat
                 yield f"As in [`{other}`](#{_anchor(other)}): {listed}.\n"
                 rows = {name: row for name, row in rows.items() if name not in same}
         written[heading] = rows
-        yield from _TABLE
         yield from rows.values()
 
 
 def _row(
     document: Mapping[str, Any], section: _Section, name: str, *, headings: Mapping[str, str]
 ) -> str:
-    """Return a key's line of the table, from the second column on."""
+    """Return what is said of a key: its type, its default and its meaning."""
     field = section.node["properties"][name]
-    kind = _escaped(_type(document, field))
+    kind = _type(document, field)
+    if field.get("default", ...) is None:
+        kind = kind.removesuffix(" or null")
     inner = inner_section(document, field)
     if inner is not None:
         key = joined(section.paths[0], name) + ("[]" if is_list(field) else "")
@@ -139,10 +140,11 @@ def _row(
     said = field.get("description", _resolved(document, field).get("description", ""))
     meaning, default = _divided(said)
     if name in section.node.get("required", ()):
-        default = "required"
-    elif default is None:
-        default = _default(field)
-    return f"| {kind} | {_escaped(default)} | {_escaped(meaning)} |"
+        kind += ", required"
+    else:
+        default = default or _default(field)
+        kind += f"; default: {default}" if default != "none" else ""
+    return " ".join(f"({kind}): {meaning}".split())
 
 
 def _divided(description: str) -> tuple[str, str | None]:
@@ -213,7 +215,7 @@ def _type(document: Mapping[str, Any], field: Mapping[str, Any]) -> str:
         return " or ".join(_type(document, option) for option in field["anyOf"])
     if "enum" in field:
         values = [str(value) for value in field["enum"]]
-        return " \\| ".join(values) if len(values) <= _MOST_VALUES_SHOWN else "one of a list"
+        return ", ".join(values) if len(values) <= _MOST_VALUES_SHOWN else "one of a list"
     match field.get("type"):
         case "array":
             return f"list of {_type(document, field['items'])}"
@@ -230,7 +232,3 @@ def _default(field: Mapping[str, Any]) -> str:
     if isinstance(default, Mapping) and default:
         return "the defaults of its keys"
     return "none" if default in (None, [], {}) else f"`{json.dumps(default)}`"
-
-
-def _escaped(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("\\\\|", "\\|")

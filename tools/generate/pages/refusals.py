@@ -1,4 +1,4 @@
-"""Write docs/refusals.md: by key, what is refused, and in which file."""
+"""Write docs/refusals.md: by key, what refuses values; and by file, what it refuses."""
 
 import inspect
 import re
@@ -23,21 +23,16 @@ TARGET = REPOSITORY / "docs" / "refusals.md"
 _TEMPLATES = REPOSITORY / "tests" / "snapshot" / "__snapshots__" / "test_templates"
 _HEADER = """# What is refused, by key
 
-One row for each key of the configuration of which a value may be refused: when, and the file that
-says so. The message names the key, the value, and what to do. To add a check, look here first
-whether there is one.
+For each key of which a value may be refused: by what. [Below](#what-each-file-refuses) is what each
+file refuses. To add a check, look here first whether there is one.
 
-| by | when it runs |
+| refused by | when |
 |---|---|
-| type | when the file is read; `config/schema.json` has the limits |
-| a function of the field | when the file is read |
-| `_findings` of a section | when the section is read: its keys contradict each other |
-| a mark: `Names`, `OrchestratedBy`, `OfHyperPod` | as a rule does |
-| a rule, in a folder `checks` | when the configuration is complete; some warn |
-| a validator of `hyperpod-cdk preflight` | by what the account has; some warn |
-| `FixedValue` | in CloudFormation, before it changes anything |
-
-[configuration.md](configuration.md) has the meaning of each key.
+| a limit: range, pattern, length, ... | the file is read; `config/schema.json` has the limits |
+| `section.py`, or a file in `schema` | the file is read: the value, or several keys of a section |
+| a file in `checks`, "only", "elsewhere" | the configuration is complete; some warn |
+| a file in `validators` | `hyperpod-cdk preflight`, by what the account has; some warn |
+| fixed | CloudFormation begins: the key cannot be changed once it is deployed |
 
 """
 _PLACES_OF_MARKS = {
@@ -59,8 +54,9 @@ _LIMITS = {
     "uniqueItems": "listed twice",
 }
 Function = Callable[..., object]
+_TYPE, _FIXED = "type", "fixed"
 Refusal = tuple[str, str]
-"""When a value is refused, and by what."""
+"""When a value is refused, and by what: a type, a fixed value, or a file."""
 
 
 def render() -> Mapping[Path, str]:
@@ -74,15 +70,33 @@ def render() -> Mapping[Path, str]:
     rows: dict[tuple[str, tuple[Refusal, ...]], list[str]] = {}
     for key in sorted(found, key=lambda each: (order.get(each, -1), each)):
         rows.setdefault((key.partition(".")[0], tuple(found[key])), []).append(key)
-    cells = (
+    by_key = table(
+        ("key", "refused by"),
         (
-            ", ".join(f"`{key}`" if key else "the file" for key in keys),
-            "<br>".join(when for when, _ in refusals),
-            "<br>".join(by for _, by in refusals),
-        )
-        for (_, refusals), keys in rows.items()
+            (
+                ", ".join(f"`{key}`" if key else "the file" for key in keys),
+                "<br>".join(dict.fromkeys(_shown(*each) for each in refusals)),
+            )
+            for (_, refusals), keys in rows.items()
+        ),
     )
-    return {TARGET: _HEADER + table(("key", "refused when", "by"), cells)}
+    files: dict[str, dict[str, None]] = {}
+    for when, by in (refusal for refusals in found.values() for refusal in refusals):
+        if by not in (_TYPE, _FIXED, *_PLACES_OF_MARKS.values()):
+            files.setdefault(by, {})[when] = None
+    by_file = table(
+        ("file", "refuses"), ((_link(file), "<br>".join(files[file])) for file in sorted(files))
+    )
+    return {TARGET: f"{_HEADER}{by_key}\n## What each file refuses\n\n{by_file}"}
+
+
+def _shown(when: str, by: str) -> str:
+    """Return what refuses a key, as its row has it."""
+    if by == _TYPE:
+        return when
+    if by == _FIXED:
+        return by
+    return _link(by, text=when if by in _PLACES_OF_MARKS.values() else None)
 
 
 def _key(place: str, known: Container[str]) -> str:
@@ -101,7 +115,7 @@ def _types() -> Iterator[tuple[str, Refusal]]:
             if inner_section(document, field) is None:
                 limits = dict.fromkeys(_LIMITS[each] for each in _words(document, field))
                 if limits:
-                    yield f"{path}.{name}", (", ".join(limits), "type")
+                    yield f"{path}.{name}", (", ".join(limits), _TYPE)
 
 
 def _words(document: Mapping[str, Any], node: Mapping[str, Any]) -> Iterator[str]:
@@ -126,7 +140,7 @@ def _functions() -> Iterator[tuple[str, Refusal]]:
                 yield f"{path}.{field_name}", _by(getattr(section, name))
         for part in section.__mro__:
             if "_findings" in vars(part) and part is not Section:
-                yield path, ("its keys contradict each other", _by(vars(part)["_findings"])[1])
+                yield path, ("keys that contradict each other", _by(vars(part)["_findings"])[1])
 
 
 def _sections() -> Iterator[tuple[str, type[Section]]]:
@@ -152,12 +166,12 @@ def _marks() -> Iterator[tuple[str, Refusal]]:
                 case Names():
                     when = f"{mark.kind} elsewhere"
                 case OrchestratedBy():
-                    when = f"orchestrator is not {mark.orchestrator}"
+                    when = f"{mark.orchestrator} only"
                 case OfHyperPod():
-                    when = "there is no HyperPod cluster"
+                    when = "HyperPod only"
                 case _:
                     continue
-            yield key, (when, _file(_PLACES_OF_MARKS[type(mark)]))
+            yield key, (when, _PLACES_OF_MARKS[type(mark)])
 
 
 def _rules() -> Iterator[tuple[str, Refusal]]:
@@ -165,7 +179,7 @@ def _rules() -> Iterator[tuple[str, Refusal]]:
     for case in CASES:
         when, by = _by(case.rule)
         # What a mark says is at every key that has it.
-        if by not in map(_file, _PLACES_OF_MARKS.values()):
+        if by not in _PLACES_OF_MARKS.values():
             yield from ((path, (when, by)) for _, path in case.expected)
 
 
@@ -185,7 +199,7 @@ def _fixed_values() -> Iterator[tuple[str, Refusal]]:
         for text in re.findall(
             r'"AssertDescription": "([^" ]+): .*cannot be changed', path.read_text("utf-8")
         ):
-            yield text, ("changed once it is deployed", "`FixedValue`")
+            yield text, ("", _FIXED)
 
 
 def _by(function: Function) -> Refusal:
@@ -195,9 +209,10 @@ def _by(function: Function) -> Refusal:
     found = re.match(r"(?:\S+ ){3,}?\S+?(?=[,:;.] |\.$)", words)
     words = words if found is None else found[0]
     file = Path(inspect.getsourcefile(inspect.unwrap(function)) or "").relative_to(REPOSITORY)
-    return words or f"`{function.__name__}`", _file(str(file))
+    return words or f"`{function.__name__}`", str(file)
 
 
-def _file(path: str) -> str:
-    name = "/".join(path.split("/")[-2:])
-    return f"[{name}](../{path})"
+def _link(path: str, *, text: str | None = None) -> str:
+    """Return a link to a file: a check or a validator from its folder's name on."""
+    [name] = re.findall(r"(?:checks|validators)/.+|(?<=/)[^/]+/[^/]+$", path)
+    return f"[{text or name}](../{path})"
