@@ -1,6 +1,5 @@
 """What waits for what: nothing stands before EKS, Helm or HyperPod that need not."""
 
-import json
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
 from pathlib import Path
@@ -9,18 +8,9 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.facts.operator_addons import (
-    CERT_MANAGER,
-    EBS_CSI_DRIVER,
-    INFERENCE_OPERATOR,
-    METRICS_SERVER,
-    S3_CSI_DRIVER,
-    SPACES,
-    TRAINING_OPERATOR,
-)
 from hyperpod_cli.aws.assembly import CDK_METADATA, Address, stacks_in
 from tests.conftest import Assemble, Configure
-from tests.support.configs import CONFIG_FOLDER, orchestrated_by
+from tests.support.configs import orchestrated_by
 from tests.support.template_view import TemplateView
 
 ADDON, CLUSTER = "AWS::EKS::Addon", "Custom::HyperPodCluster"
@@ -114,11 +104,6 @@ def first_nodes(config: Config) -> str:
 
 
 @pytest.fixture
-def platform(default_config: Config, assemble: Assemble) -> TemplateView:
-    return TemplateView(assemble(default_config).templates()["ml-platform"])
-
-
-@pytest.fixture
 def hyperpod(default_config: Config, assemble: Assemble) -> TemplateView:
     return TemplateView(assemble(default_config).templates()["ml-hyperpod"])
 
@@ -194,31 +179,6 @@ def test_slurm_waits_for_what_its_nodes_mount_and_for_no_control_plane(
     assert {kind for kind in graph.types.values() if "EKS" in kind or "Helm" in kind} == set()
 
 
-@pytest.mark.parametrize("addon", ["vpc-cni", "kube-proxy", "eks-pod-identity-agent"])
-def test_daemon_set_addons_wait_for_the_control_plane_only(
-    platform: TemplateView, addon: str
-) -> None:
-    name = platform.id(ADDON, AddonName=addon)
-    cluster = platform.id("AWS::EKS::Cluster")
-
-    assert platform.dependencies(name) == {cluster, *platform.dependencies(cluster)}
-
-
-def test_the_scripts_wait_for_no_network(platform: TemplateView) -> None:
-    needed = platform.dependency_types(platform.id("Custom::LifecycleScripts"))
-
-    assert needed & {*SLOW, "AWS::EKS::Cluster", "AWS::EC2::VPC"} == set()
-
-
-def test_the_scripts_are_in_place_before_the_cluster(
-    platform: TemplateView, hyperpod: TemplateView
-) -> None:
-    scripts = {"Fn::GetAtt": [platform.id("Custom::LifecycleScripts"), "S3Uri"]}
-    published = [name for name, item in platform.outputs.items() if item["Value"] == scripts]
-
-    assert f"<output {published[0]}>" in hyperpod.text(hyperpod.one(CLUSTER)["Request"])
-
-
 def test_the_cluster_follows_the_releases_and_no_addon(hyperpod: TemplateView) -> None:
     cluster, releases = hyperpod.id(CLUSTER), hyperpod.ids("Custom::HelmRelease")
 
@@ -229,111 +189,6 @@ def test_the_cluster_follows_the_releases_and_no_addon(hyperpod: TemplateView) -
     assert {kind for name in releases for kind in hyperpod.dependency_types(name)} == {
         "AWS::IAM::Policy"
     }
-
-
-def test_editors_get_in_once_their_pods_are_held_to_the_standard(assemble: Assemble) -> None:
-    config = load_config(CONFIG_FOLDER / "examples" / "access.yaml")
-    platform = TemplateView(assemble(config).templates()["access-platform"])
-    policy = platform.id("Custom::HelmRelease")
-    entries = platform.ids("AWS::EKS::AccessEntry")
-    waiting = {
-        platform.resources[entry]["Properties"]["PrincipalArn"]
-        for entry in entries
-        if policy in platform.dependencies(entry)
-    }
-
-    assert waiting == {arn for each in config.eks.editors for arn in each.principals}
-    assert json.loads(platform.one("Custom::HelmRelease")["Values"]) == {
-        "namespaces": ["dev-*", "hyperpod-team-a"],
-        "privileged": [],
-    }
-
-
-def test_addons_that_need_nodes_wait_for_nothing_of_their_stack(
-    default_config: Config, assemble: Assemble
-) -> None:
-    addons = TemplateView(assemble(default_config).templates()["ml-addons"])
-
-    assert len(addons.ids(ADDON)) == 2
-    assert [name for name in addons.ids(ADDON) if addons.dependencies(name)] == []
-
-
-def test_only_the_driver_waits_for_its_role(configure: Configure, assemble: Assemble) -> None:
-    config = configure({"storage": {"dynamic_provisioning": True}})
-    addons = TemplateView(assemble(config).templates()["ml-addons"])
-    needed = {
-        addons.one(ADDON, AddonName=name)["AddonName"]: addons.dependency_types(
-            addons.id(ADDON, AddonName=name)
-        )
-        for name in ("coredns", "aws-fsx-csi-driver")
-    }
-
-    assert needed == {
-        "coredns": set(),
-        "aws-fsx-csi-driver": {
-            "AWS::EKS::PodIdentityAssociation",
-            "AWS::IAM::Policy",
-            "AWS::IAM::Role",
-        },
-    }
-
-
-def test_the_training_operator_waits_for_its_rights_and_for_certificates(
-    assemble: Assemble,
-) -> None:
-    config = load_config(CONFIG_FOLDER / "examples" / "operators.yaml")
-    assembly = assemble(config)
-    seen = TemplateView(assembly.templates()["operators-operators"])
-    operator = seen.id(ADDON, AddonName=TRAINING_OPERATOR.name)
-    association = seen.one("AWS::EKS::PodIdentityAssociation")
-
-    assert "PodIdentityAssociations" not in seen.one(ADDON, AddonName=TRAINING_OPERATOR.name)
-    assert seen.dependencies(operator) == {
-        seen.id("AWS::EKS::PodIdentityAssociation"),
-        seen.id("AWS::IAM::Role"),
-        seen.id(ADDON, AddonName=CERT_MANAGER.name),
-    }
-    assert association["Namespace"] == "aws-hyperpod"
-    needed = set(assembly.artifact("operators-operators")["dependencies"])
-    assert {"operators-platform", "operators-hyperpod"} <= needed
-
-
-def test_spaces_wait_for_their_rights_certificates_and_volumes(assemble: Assemble) -> None:
-    config = load_config(CONFIG_FOLDER / "examples" / "spaces.yaml")
-    seen = TemplateView(assemble(config).templates()["spaces-operators"])
-    needed = seen.dependencies(seen.id(ADDON, AddonName=SPACES.name))
-    volumes = seen.id("AWS::EKS::PodIdentityAssociation", ServiceAccount="ebs-csi-controller-sa")
-
-    assert {
-        seen.id(ADDON, AddonName=CERT_MANAGER.name),
-        seen.id(ADDON, AddonName=EBS_CSI_DRIVER.name),
-        seen.id(
-            "AWS::EKS::PodIdentityAssociation", ServiceAccount="jupyter-k8s-controller-manager"
-        ),
-    } <= needed
-    assert volumes in seen.dependencies(seen.id(ADDON, AddonName=EBS_CSI_DRIVER.name))
-    assert seen.one(ADDON, AddonName=SPACES.name)["PreserveOnDelete"] is True
-
-
-def test_the_inference_operator_waits_for_its_rights_and_for_other_operators(
-    assemble: Assemble,
-) -> None:
-    templates = assemble(load_config(CONFIG_FOLDER / "examples" / "inference.yaml")).templates()
-    seen = TemplateView(templates["inference-operators"])
-    needed = seen.dependencies(seen.id(ADDON, AddonName=INFERENCE_OPERATOR.name))
-
-    assert {
-        *(
-            seen.id(ADDON, AddonName=addon.name)
-            for addon in (CERT_MANAGER, METRICS_SERVER, S3_CSI_DRIVER)
-        ),
-        *(name for name in seen.ids("AWS::IAM::Policy") if "Inference" in name),
-        *(name for name in seen.ids("AWS::IAM::Role") if "Inference" in name),
-    } <= needed
-    assert seen.one(ADDON, AddonName=INFERENCE_OPERATOR.name)["PreserveOnDelete"] is True
-    # Its driver is there without a file system, too.
-    drivers = TemplateView(templates["inference-addons"])
-    assert drivers.ids(ADDON, AddonName="aws-fsx-csi-driver")
 
 
 @pytest.mark.parametrize("path", ON_EKS, ids=lambda path: path.stem)

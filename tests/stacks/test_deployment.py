@@ -19,26 +19,6 @@ from tests.support.configs import TWO_SUBNETS
 from tests.support.template_view import TemplateView
 
 View = Callable[[Config, str], TemplateView]
-NAMES = {
-    "EKSClusterName",
-    "EKSClusterArn",
-    "S3BucketName",
-    "SageMakerIAMRoleArn",
-    "VpcId",
-    "SecurityGroupId",
-}
-OUTPUTS = {
-    "ml-platform": {
-        *NAMES,
-        "PrivateSubnetId",
-        *(f"Output{name}" for name in NAMES),
-        "OutputPrivateSubnetIds",
-        "GrantAdminCommand",
-    },
-    "ml-addons": set(),
-    "ml-storage": {"FileSystemId", "FileSystemDnsName", "FileSystemMountName"},
-    "ml-hyperpod": {"HyperPodClusterName", "HyperPodClusterArn", "HyperPodClusterShortage"},
-}
 GONE = {"delete_with_stack": True, "i_understand_all_files_are_deleted": True}
 
 
@@ -46,26 +26,6 @@ GONE = {"delete_with_stack": True, "i_understand_all_files_are_deleted": True}
 def view(assemble: Assemble) -> View:
     """Return a function from a configuration and a stack's name to its template."""
     return lambda config, name: TemplateView(assemble(config).templates()[name])
-
-
-@pytest.mark.parametrize("name", OUTPUTS)
-def test_outputs_are_exactly_those_of_the_interface(
-    default_config: Config, view: View, name: str
-) -> None:
-    outputs = view(default_config, name).outputs
-
-    # CDK exports what other stacks of the app refer to.
-    own = {output for output in outputs if not output.startswith("ExportsOutput")}
-    assert own == OUTPUTS[name]
-    assert not [output for output in own if "Export" in outputs[output]]
-
-
-def test_both_families_of_outputs_have_the_same_values(default_config: Config, view: View) -> None:
-    outputs = view(default_config, "ml-platform").outputs
-
-    assert {name: outputs[name]["Value"] for name in NAMES} == {
-        name: outputs[f"Output{name}"]["Value"] for name in NAMES
-    }
 
 
 def test_all_hyperpod_subnets_are_listed(configure: Configure, view: View) -> None:

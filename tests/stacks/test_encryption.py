@@ -62,17 +62,6 @@ def texts(value: object) -> Iterator[str]:
                 yield from texts(item)
 
 
-def test_the_key_that_is_made_outlives_its_stack(assemble: Assemble, hardened: Config) -> None:
-    [key] = resources(assemble(hardened), "AWS::KMS::Key")
-
-    assert key["DeletionPolicy"] == "RetainExceptOnCreate"
-    assert key["UpdateReplacePolicy"] == "Retain"
-    assert key["Properties"]["EnableKeyRotation"] is True
-    assert key["Properties"]["PendingWindowInDays"] == 30
-    [alias] = resources(assemble(hardened), "AWS::KMS::Alias")
-    assert alias["Properties"]["AliasName"] == "alias/hardened"
-
-
 # CDK shortens the names of functions of the longer one.
 @pytest.mark.parametrize("name", ["hardened", "training-of-research"])
 def test_its_policy_lets_logs_encrypt_the_stacks_groups_and_nothing_else(

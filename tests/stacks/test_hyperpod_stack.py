@@ -36,14 +36,6 @@ def in_zone(zone: str) -> dict[str, Any]:
     return {"network": TWO_SUBNETS, "cluster": {"instance_groups": groups}}
 
 
-@pytest.mark.parametrize("changes", [{"cluster": {"auto_scaling": "Karpenter"}}])
-def test_scaling_gets_a_role_that_is_passed_to_hyperpod(view: TemplateView) -> None:
-    assert request(view)["AutoScaling"] == {"Mode": "Enable", "AutoScalerType": "Karpenter"}
-    assert request(view)["ClusterRole"] == f"<{ROLE}.Arn>"
-    assert view.text(view.statement("PassClusterRole")["Resource"]) == f"<{ROLE}.Arn>"
-    assert view.id(ROLE) in view.dependencies(view.id(CLUSTER))
-
-
 @pytest.mark.parametrize(
     "changes", [{"cluster": {"auto_scaling": "Karpenter", "role_arn": OWN_ROLE}}]
 )

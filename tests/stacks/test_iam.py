@@ -9,57 +9,6 @@ from hyperpod_cdk import Config
 from tests.conftest import Assemble, Configure
 from tests.support.template_view import TemplateView, listed
 
-
-def test_the_platform_says_how_to_grant_access(default_config: Config, assemble: Assemble) -> None:
-    view = TemplateView(assemble(default_config).templates()["ml-platform"])
-
-    commands = view.text(view.outputs["GrantAdminCommand"]["Value"]).split(" && ")
-
-    policy = "arn:aws:eks::aws:cluster-access-policy/AmazonEKSClusterAdminPolicy"
-    entry = "--cluster-name <AWS::EKS::Cluster> --region us-west-2 --principal-arn PRINCIPAL_ARN"
-    assert commands == [
-        f"aws eks create-access-entry {entry}",
-        f"aws eks associate-access-policy {entry} --policy-arn {policy} "
-        "--access-scope type=cluster",
-    ]
-
-
-OWN_ACCOUNT = {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}
-# Service and condition of each role. The Lambda ones are the provisioner's and three of CDK's
-# framework: those services are not documented to say for whom they act.
-TRUSTED = [
-    ("eks.amazonaws.com", {"StringEquals": OWN_ACCOUNT}),
-    *4 * [("lambda.amazonaws.com", None)],
-    ("sagemaker.amazonaws.com", {"StringEqualsIfExists": OWN_ACCOUNT}),
-    ("states.amazonaws.com", None),
-    ("vpc-flow-logs.amazonaws.com", {"StringEquals": OWN_ACCOUNT}),
-]
-
-
-@pytest.fixture
-def views(default_config: Config, assemble: Assemble) -> list[TemplateView]:
-    return [TemplateView(template) for template in assemble(default_config).templates().values()]
-
-
-def test_every_role_is_assumed_by_one_service_for_this_account(views: list[TemplateView]) -> None:
-    found = []
-    for view in views:
-        for role in view.all("AWS::IAM::Role"):
-            (statement,) = role["AssumeRolePolicyDocument"]["Statement"]
-            assert statement["Action"] == "sts:AssumeRole"
-            assert statement["Principal"].keys() == {"Service"}
-            service = view.text(statement["Principal"]["Service"])
-            found.append((service, statement.get("Condition")))
-
-    assert sorted(found, key=str) == TRUSTED
-
-
-def test_there_is_no_user_and_no_key(views: list[TemplateView]) -> None:
-    kinds = {resource["Type"] for view in views for resource in view.resources.values()}
-
-    assert not kinds & {"AWS::IAM::User", "AWS::IAM::AccessKey", "AWS::IAM::Group"}
-
-
 EC2 = "arn:aws:ec2:us-west-2:<AWS::AccountId>"
 DESCRIBE = [
     "DhcpOptions",

@@ -15,7 +15,6 @@ from hyperpod_cdk import (
     Provisioner,
 )
 from hyperpod_cdk.hyperpod.cluster import ClusterArguments
-from hyperpod_cdk.hyperpod.waiting import WaitingConfig
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 from tests.support.template_view import TemplateView
 
@@ -158,24 +157,6 @@ def test_a_training_plan_may_be_named(
     assert arn in map(seen.text, seen.statement("UseTrainingPlans")["Resource"])
 
 
-def test_properties_and_attributes(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> None:
-    made = HyperPodCluster(stack, "Cluster", cluster=cluster(), **arguments)
-
-    seen = view()
-    properties = seen.one(CLUSTER)
-
-    assert properties.keys() == {
-        "ServiceToken",
-        "ServiceTimeout",
-        "ClusterName",
-        "Request",
-        *WaitingConfig().to_properties(),
-    }
-    assert properties["ClusterName"] == "ml-cluster"
-    assert stack.resolve(made.cluster_name) == {"Fn::GetAtt": [seen.id(CLUSTER), "ClusterName"]}
-    assert stack.resolve(made.cluster_arn) == {"Fn::GetAtt": [seen.id(CLUSTER), "ClusterArn"]}
-
-
 def test_exactly_the_roles_of_the_groups_are_passed(
     stack: cdk.Stack, arguments: dict[str, Any], view: View
 ) -> None:
@@ -194,42 +175,6 @@ def test_exactly_the_roles_of_the_groups_are_passed(
             "Condition": {"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
         }
     ]
-
-
-def test_the_service_linked_role_is_hyperpods(
-    stack: cdk.Stack, arguments: dict[str, Any], view: View
-) -> None:
-    HyperPodCluster(stack, "Cluster", cluster=cluster(), **arguments)
-
-    seen = view()
-    statement = seen.statement("FirstUseOfHyperPod")
-
-    assert statement["Action"] == "iam:CreateServiceLinkedRole"
-    assert seen.text(statement["Resource"]).endswith(
-        ":role/aws-service-role/hyperpod.sagemaker.amazonaws.com/AWSServiceRoleForSageMakerHyperPod"
-    )
-    assert statement["Condition"] == {
-        "StringEquals": {"iam:AWSServiceName": "hyperpod.sagemaker.amazonaws.com"}
-    }
-
-
-def test_it_waits_for_its_rights_and_for_the_release(
-    stack: cdk.Stack, arguments: dict[str, Any], view: View
-) -> None:
-    release = cdk.CfnResource(stack, "First", type="AWS::CloudFormation::WaitConditionHandle")
-    HyperPodCluster(stack, "Cluster", cluster=cluster(), **arguments, depends_on=[release])
-
-    seen = view()
-    explicit = seen.resources[seen.id(CLUSTER)]["DependsOn"]
-    rights = [
-        name
-        for name in seen.ids("AWS::IAM::Policy")
-        if seen.statement("ManageCluster")
-        in seen.resources[name]["Properties"]["PolicyDocument"]["Statement"]
-    ]
-
-    assert {stack.get_logical_id(release), *rights} <= set(explicit)
-    assert len(rights) == 1
 
 
 def test_scaling_needs_a_role(stack: cdk.Stack, arguments: dict[str, Any]) -> None:

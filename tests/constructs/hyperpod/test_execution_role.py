@@ -1,6 +1,5 @@
 """The roles of a cluster: of its nodes, made or given, and of its autoscaling."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,20 +19,18 @@ from hyperpod_cdk import (
     LifecycleScripts,
     NodeSubnets,
     TooLargeError,
-    load_config,
 )
 from hyperpod_cdk.hyperpod.execution_role import AutoScalingRole
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator, Slurm
 from tests.conftest import Configure, Synthesize
-from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, VPC_ID, View
-from tests.support.configs import CONFIG_FOLDER, default_document
+from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
+from tests.support.configs import default_document
 from tests.support.refusals import lines_for
 from tests.support.template_view import TemplateView, listed
 
 EC2 = "arn:aws:ec2:us-west-2:<AWS::AccountId>"
 OTHER_ROLE = "arn:aws:iam::111122223333:role/Nodes"
 BUCKET = "arn:aws:s3:::sagemaker-bucket"
-READ_ONLY = re.compile(r"(ec2|fsx):Describe\w+|ecr:GetAuthorizationToken")
 # Statement: resources, as narrow as AWS takes them.
 SCOPE = {
     "ManageNetworkInterfaces": {
@@ -135,15 +132,6 @@ def make(
     return made
 
 
-@pytest.fixture
-def seen(make: Make) -> TemplateView:
-    return make()
-
-
-def role(seen: TemplateView) -> dict[str, Any]:
-    return seen.one("AWS::IAM::Role", Description="HyperPod cluster nodes")
-
-
 def statements(seen: TemplateView) -> list[dict[str, Any]]:
     """Return the statements of the role's only policy."""
     reference = {"Ref": seen.id("AWS::IAM::Role", Description="HyperPod cluster nodes")}
@@ -157,23 +145,6 @@ def scope(seen: TemplateView) -> dict[str, set[str]]:
         statement["Sid"]: {seen.text(arn) for arn in listed(statement["Resource"])}
         for statement in statements(seen)
     }
-
-
-def test_sagemaker_assumes_it_for_this_account_only(seen: TemplateView) -> None:
-    (statement,) = role(seen)["AssumeRolePolicyDocument"]["Statement"]
-
-    assert statement == {
-        "Effect": "Allow",
-        "Action": "sts:AssumeRole",
-        "Principal": {"Service": "sagemaker.amazonaws.com"},
-        "Condition": {"StringEqualsIfExists": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}},
-    }
-
-
-def test_it_has_hyperpods_managed_policy_alone(seen: TemplateView) -> None:
-    assert [seen.text(arn) for arn in role(seen)["ManagedPolicyArns"]] == [
-        "arn:<AWS::Partition>:iam::aws:policy/AmazonSageMakerClusterInstanceRolePolicy"
-    ]
 
 
 def test_nodes_of_slurm_have_rights_on_no_kubernetes_cluster(make: Make) -> None:
@@ -210,31 +181,6 @@ def test_a_group_with_a_role_of_its_own_needs_nothing_of_this_one(
 ) -> None:
     del more
     assert scope(make(**fields, execution_role_arn=OTHER_ROLE)) == SCOPE
-
-
-def test_what_may_be_done_to_everything_only_reads(seen: TemplateView) -> None:
-    actions = listed(seen.statement("DescribeNetwork")["Action"])
-
-    assert [action for action in actions if not READ_ONLY.fullmatch(action)] == []
-
-
-def test_it_changes_network_interfaces_in_its_vpc_alone(seen: TemplateView) -> None:
-    # An instance has no VPC in its conditions, so a missing key must not deny.
-    assert seen.statement("ManageNetworkInterfaces")["Condition"].keys() == {"ArnEqualsIfExists"}
-    condition = seen.statement("ManageNetworkInterfaces")["Condition"]["ArnEqualsIfExists"]
-    assert {key: seen.text(value) for key, value in condition.items()} == {
-        "ec2:Vpc": f"{EC2}:vpc/{VPC_ID}"
-    }
-
-
-def test_it_tags_nothing_but_network_interfaces(seen: TemplateView) -> None:
-    tagging = [
-        statement["Sid"]
-        for statement in statements(seen)
-        if "ec2:CreateTags" in listed(statement["Action"])
-    ]
-
-    assert tagging == ["TagNetworkInterfaces"]
 
 
 def test_it_reads_the_named_buckets_of_data_and_no_more(make: Make) -> None:
@@ -330,45 +276,10 @@ def test_what_does_not_go_together_is_told(
     assert found == snapshot
 
 
-def test_names_cannot_be_changed(synthesize: Synthesize) -> None:
-    named = load_config(CONFIG_FOLDER / "examples" / "names.yaml")
-    platform = synthesize(named)["named-platform"].to_json()
-    held = {
-        parameter["Description"].partition(" ")[0]: parameter["Default"]
-        for parameter in platform["Parameters"].values()
-        if "as the stack was created" in parameter.get("Description", "")
-    }
-    assert {
-        "eks.cluster_name": "Research_EKS",
-        "lifecycle_scripts.bucket_name": "sagemaker-research-node-scripts",
-        "cluster.execution_role_name": "ResearchHyperPodNodes",
-    }.items() <= held.items()
-    (role,) = [
-        each
-        for each in platform["Resources"].values()
-        if each["Type"] == "AWS::IAM::Role"
-        and each["Properties"].get("RoleName") == "ResearchHyperPodNodes"
-    ]
-    assert role["Properties"]["Description"] == "HyperPod cluster nodes"
-
-
 def arns_by_sid(found: TemplateView) -> dict[str, list[str]]:
     return {
         statement["Sid"]: [found.text(arn) for arn in listed(statement["Resource"])]
         for _, statement in found.statements()
-    }
-
-
-def test_hyperpod_assumes_it_for_this_account_only(stack: cdk.Stack, view: View) -> None:
-    AutoScalingRole(stack, "AutoScalingRole")
-
-    (statement,) = view().one("AWS::IAM::Role")["AssumeRolePolicyDocument"]["Statement"]
-
-    assert statement == {
-        "Effect": "Allow",
-        "Action": "sts:AssumeRole",
-        "Principal": {"Service": "hyperpod.sagemaker.amazonaws.com"},
-        "Condition": {"StringEqualsIfExists": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}},
     }
 
 
@@ -394,10 +305,3 @@ def test_it_adds_and_removes_nodes_and_uses_their_keys(
         "sagemaker:BatchAddClusterNodes",
         "sagemaker:BatchDeleteClusterNodes",
     ]
-
-
-def test_its_rights_come_with_it(stack: cdk.Stack, view: View) -> None:
-    AutoScalingRole(stack, "AutoScalingRole")
-
-    # A policy of its own would not be waited for by who only names the role.
-    assert view().ids("AWS::IAM::Policy") == []

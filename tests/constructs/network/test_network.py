@@ -1,15 +1,12 @@
 """A network: its subnets, and its security group."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from aws_cdk import aws_ec2 as ec2
-from aws_cdk.assertions import Match, Template
 
 from hyperpod_cdk import Network, NetworkConfig
-from hyperpod_cdk.network.security_group import ClusterSecurityGroup
 from tests.constructs.conftest import View
 from tests.support.configs import BY_NAME
 from tests.support.network_cases import DEFAULTS, SUBNET, THREE_ZONES
@@ -23,22 +20,6 @@ SHAPES += [pytest.param({"eks_subnet_cidrs": []}, id="no-control-plane")]
 
 def network(stack: cdk.Stack, changes: dict[str, Any]) -> Network:
     return Network(stack, "Network", network=NetworkConfig(**{**DEFAULTS, **changes}))
-
-
-def test_cidrs_and_zones_are_exactly_those_given(stack: cdk.Stack, view: View) -> None:
-    network(stack, {})
-
-    seen = view()
-
-    assert [vpc["CidrBlock"] for vpc in seen.all("AWS::EC2::VPC")] == ["10.192.0.0/16"]
-    assert {subnet["CidrBlock"]: subnet["AvailabilityZoneId"] for subnet in seen.all(SUBNET)} == {
-        "10.192.10.0/24": "usw2-az1",
-        "10.192.11.0/24": "usw2-az2",
-        "10.192.7.0/28": "usw2-az1",
-        "10.192.8.0/28": "usw2-az2",
-        "10.1.0.0/16": "usw2-az2",
-    }
-    assert not [subnet for subnet in seen.all(SUBNET) if "AvailabilityZone" in subnet]
 
 
 def test_zones_left_out_are_the_regions_first_by_name(stack: cdk.Stack, view: View) -> None:
@@ -84,40 +65,6 @@ def test_a_cidr_outside_the_vpc_is_attached_before_its_subnet(
             assert block in seen.dependencies(seen.id(SUBNET, CidrBlock=control_plane))
 
 
-def test_load_balancers_find_their_subnets(stack: cdk.Stack, view: View) -> None:
-    network(stack, {})
-
-    tags = {
-        subnet["CidrBlock"]: {tag["Key"] for tag in subnet["Tags"]} - {"Name"}
-        for subnet in view().all(SUBNET)
-    }
-
-    assert tags == {
-        "10.192.10.0/24": {"kubernetes.io/role/elb"},
-        "10.192.11.0/24": {"kubernetes.io/role/elb"},
-        "10.192.7.0/28": set(),
-        "10.192.8.0/28": set(),
-        "10.1.0.0/16": {"kubernetes.io/role/internal-elb"},
-    }
-
-
-def test_all_traffic_is_logged(stack: cdk.Stack, template: Callable[[], Template]) -> None:
-    network(stack, {})
-
-    seen = template()
-
-    seen.has_resource_properties(
-        "AWS::EC2::FlowLog",
-        {
-            "ResourceType": "VPC",
-            "TrafficType": "ALL",
-            "LogDestinationType": "cloud-watch-logs",
-            "LogGroupName": {"Ref": Match.any_value()},
-        },
-    )
-    seen.has_resource_properties("AWS::Logs::LogGroup", {"RetentionInDays": 30})
-
-
 @pytest.mark.parametrize(
     ("zone_id", "cidr"),
     [
@@ -140,45 +87,6 @@ def test_the_hyperpod_subnet_of_a_zone_is_found(
 def test_a_zone_without_a_hyperpod_subnet_is_refused(stack: cdk.Stack) -> None:
     with pytest.raises(ValueError, match=r"'usw2-az1'; they are in \['usw2-az2'\]"):
         network(stack, {}).node_subnets.in_zone("usw2-az1")
-
-
-INGRESS, EGRESS = "AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"
-FIVE_RULES = {
-    ("in", "-1", "any", "itself"),
-    ("in", "tcp", "988-988", "itself"),
-    ("in", "tcp", "1018-1023", "itself"),
-    ("out", "-1", "any", "itself"),
-    ("out", "-1", "any", "0.0.0.0/0"),
-}
-
-
-def rules(view: TemplateView, group: str) -> list[tuple[str, str, str, str]]:
-    """Return each rule of a group: direction, protocol, ports, other side."""
-    itself = {"Fn::GetAtt": [group, "GroupId"]}
-    own = view.one("AWS::EC2::SecurityGroup")
-    assert not own.keys() & {"SecurityGroupIngress", "SecurityGroupEgress"}
-    found = []
-    for direction, kind, other in (
-        ("in", INGRESS, "SourceSecurityGroupId"),
-        ("out", EGRESS, "DestinationSecurityGroupId"),
-    ):
-        for rule in view.all(kind, GroupId=itself):
-            ports = f"{rule['FromPort']}-{rule['ToPort']}" if "FromPort" in rule else "any"
-            side = "itself" if rule.get(other) == itself else rule["CidrIp"]
-            found.append((direction, rule["IpProtocol"], ports, side))
-    return found
-
-
-def test_it_has_exactly_five_rules(stack: cdk.Stack, vpc: ec2.IVpc, view: View) -> None:
-    ClusterSecurityGroup(stack, "Group", vpc=vpc)
-
-    seen = view()
-    found = rules(seen, seen.id("AWS::EC2::SecurityGroup"))
-
-    assert sorted(found) == sorted(FIVE_RULES)
-    written = [*seen.all(INGRESS), *seen.all(EGRESS)]
-    assert len(written) == len(FIVE_RULES)
-    assert all(rule["Description"] for rule in written)
 
 
 def zone_of(view: TemplateView, subnet: str) -> str:
@@ -229,25 +137,3 @@ def test_every_private_subnet_leaves_through_the_nat_of_its_own_zone_but_for_s3(
     endpoint = seen.one("AWS::EC2::VPCEndpoint", VpcEndpointType="Gateway")
     assert seen.text(endpoint["ServiceName"]) == "com.amazonaws.<AWS::Region>.s3"
     assert {table["Ref"] for table in endpoint["RouteTableIds"]} == private
-
-
-def test_nothing_gets_a_public_address_but_the_nat_gateways(stack: cdk.Stack, view: View) -> None:
-    network(stack, {})
-
-    seen = view()
-
-    assert {subnet["MapPublicIpOnLaunch"] for subnet in seen.all(SUBNET)} == {False}
-    assert len(seen.all("AWS::EC2::EIP")) == len(seen.all("AWS::EC2::NatGateway"))
-
-
-def test_a_nat_gateway_waits_for_its_way_out(stack: cdk.Stack, view: View) -> None:
-    network(stack, {})
-
-    seen = view()
-
-    for nat in seen.ids("AWS::EC2::NatGateway"):
-        assert seen.dependency_types(nat) >= {
-            "AWS::EC2::VPCGatewayAttachment",
-            "AWS::EC2::Route",
-            "AWS::EC2::SubnetRouteTableAssociation",
-        }

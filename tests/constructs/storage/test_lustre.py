@@ -17,7 +17,7 @@ from hyperpod_cdk import (
     StorageConfig,
     lustre_file_system,
 )
-from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
+from tests.constructs.conftest import View
 from tests.support.template_view import TemplateView
 
 FILE_SYSTEM, ASSOCIATION = "AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation"
@@ -35,45 +35,6 @@ def surroundings(
         "subnet": subnets[0],
         "security_group": security_group,
     }
-
-
-def test_the_default_file_system(
-    stack: cdk.Stack, surroundings: dict[str, Any], view: View
-) -> None:
-    Lustre(stack, "Lustre", **surroundings, storage=StorageConfig())
-
-    seen = view()
-
-    assert seen.one(FILE_SYSTEM) == {
-        "FileSystemType": "LUSTRE",
-        "FileSystemTypeVersion": "2.15",
-        "StorageCapacity": 1200,
-        "SubnetIds": [SUBNET_IDS[0]],
-        "SecurityGroupIds": [SECURITY_GROUP_ID],
-        "LustreConfiguration": {
-            "DeploymentType": "PERSISTENT_2",
-            "PerUnitStorageThroughput": 250,
-            "DataCompressionType": "LZ4",
-        },
-        "Tags": [{"Key": "hyperpod-cdk:stack-id", "Value": {"Ref": "AWS::StackId"}}],
-    }
-    assert not seen.ids(ASSOCIATION)
-
-
-def test_it_adds_no_rule_to_the_security_group(
-    stack: cdk.Stack, vpc: ec2.IVpc, surroundings: dict[str, Any], view: View
-) -> None:
-    group = ec2.SecurityGroup(stack, "Group", vpc=vpc, allow_all_outbound=False)
-    arguments = {**surroundings, "security_group": group}
-    Lustre(stack, "Lustre", **arguments, storage=StorageConfig())
-
-    seen = view()
-
-    assert seen.one(FILE_SYSTEM)["SecurityGroupIds"] == [
-        {"Fn::GetAtt": [seen.id("AWS::EC2::SecurityGroup"), "GroupId"]}
-    ]
-    assert not seen.ids("AWS::EC2::SecurityGroupIngress")
-    assert "SecurityGroupIngress" not in seen.one("AWS::EC2::SecurityGroup")
 
 
 @pytest.mark.parametrize(
@@ -189,7 +150,6 @@ def test_an_existing_file_system_is_only_named(
     assert stack.node.try_find_child("Lustre") is None
 
 
-BUCKET = "AWS::S3::Bucket"
 Linked = Callable[..., TemplateView]
 
 
@@ -204,19 +164,6 @@ def linked(stack: cdk.Stack, surroundings: dict[str, Any], view: View) -> Linked
         return view()
 
     return make
-
-
-def test_objects_become_files_and_files_no_objects(linked: Linked) -> None:
-    seen = linked(LINK)
-
-    assert seen.one(ASSOCIATION) == {
-        "FileSystemId": {"Ref": seen.id(FILE_SYSTEM)},
-        "FileSystemPath": "/s3",
-        "DataRepositoryPath": "s3://bucket/prefix",
-        "BatchImportMetaDataOnCreate": True,
-        "S3": {"AutoImportPolicy": {"Events": ["NEW", "CHANGED", "DELETED"]}},
-    }
-    assert not seen.ids(BUCKET)
 
 
 def test_what_is_asked_for(linked: Linked) -> None:
@@ -239,13 +186,6 @@ def test_what_is_asked_for(linked: Linked) -> None:
     }
 
 
-def test_the_first_link_is_that_of_the_first_release(linked: Linked) -> None:
-    seen = linked(LINK, {"path": "/other", "new_bucket": True})
-
-    # As 0.1.0 named the only one: another ID would be another link, which FSx refuses.
-    assert "LustreDataRepository95D81F00" in seen.ids(ASSOCIATION)
-
-
 def test_a_later_link_is_known_by_its_directory(linked: Linked) -> None:
     seen = linked(LINK, {"path": "/one", "new_bucket": True}, {"path": "/two", "new_bucket": True})
 
@@ -255,27 +195,6 @@ def test_a_later_link_is_known_by_its_directory(linked: Linked) -> None:
 
     assert "one" in paths["/one"]
     assert "two" in paths["/two"]
-
-
-def test_a_new_bucket_is_closed_and_kept(linked: Linked) -> None:
-    seen = linked({"new_bucket": True})
-
-    buckets = {name: seen.resources[name] for name in seen.ids(BUCKET)}
-    data = next(each for name, each in buckets.items() if "AccessLogs" not in name)
-
-    assert data["DeletionPolicy"] == "RetainExceptOnCreate"
-    assert data["UpdateReplacePolicy"] == "Retain"
-    assert "BucketName" not in data["Properties"]
-    assert data["Properties"]["VersioningConfiguration"] == {"Status": "Enabled"}
-    assert all(data["Properties"]["PublicAccessBlockConfiguration"].values())
-    assert "LoggingConfiguration" in data["Properties"]
-    for name in seen.ids("AWS::S3::BucketPolicy"):
-        [statement] = [
-            each
-            for each in seen.resources[name]["Properties"]["PolicyDocument"]["Statement"]
-            if each["Effect"] == "Deny"
-        ]
-        assert statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
 
 
 AVAILABILITY = "Custom::FileSystemAvailability"
