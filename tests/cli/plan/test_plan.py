@@ -3,21 +3,22 @@
 from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.effects.effect import Effect, StackState
 from hyperpod_cli.aws.assembly import Stack
-from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
 from hyperpod_cli.plan import differences as comparing
 from hyperpod_cli.plan import plan as planning
+from hyperpod_cli.plan import request
 from hyperpod_cli.plan.differences import Difference, IncomparableError, differences
 from hyperpod_cli.plan.plan import Plan, former_template, plan_of
 from hyperpod_cli.plan.properties import property_lines
 from hyperpod_cli.plan.refusals import refused_stacks
+from hyperpod_cli.plan.request import DeploymentRequest
 from hyperpod_cli.plan.stack_effects import stack_effects
 from tests.support.played import Played
 from tests.support.stack_events import refused
@@ -194,13 +195,11 @@ def test_a_protection_is_not_lifted_unsaid(
     there = Deployed(status=status, template=EMPTY, is_protected=was)
     monkeypatch.setattr(planning, "deployed_stacks", lambda *_, **__: {"ml-platform": there})
     monkeypatch.setattr(planning, "held_back", lambda *_, **__: {})
-    found = planning.make_plan(
-        [Stack(name="ml-platform", template=EMPTY, is_protected=wanted)],
-        config=default_config,
-        path=file,
-        session=cast("AwsSession", Played(describe_cluster={})),
-        again="hyperpod-cdk deploy",
-    )
+    stack = Stack(name="ml-platform", template=EMPTY, is_protected=wanted)
+    monkeypatch.setattr(request, "load_config", lambda _: default_config)
+    monkeypatch.setattr(request, "deployer_session", lambda _: Played(describe_cluster={}))
+    monkeypatch.setattr(request, "stacks_in", lambda _: [stack])
+    found = planning.make_plan(DeploymentRequest(path=file, templates=tmp_path))
     assert found.changes is lifted
     assert ("stack.unprotected" in {each.rule for each in found.effects}) is lifted
     assert ("ml-platform: no change" in "\n".join(found.lines())) is not found.changes
