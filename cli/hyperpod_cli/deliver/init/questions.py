@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -33,19 +34,10 @@ def _zone_ids(zones: Sequence[str], *, region: str) -> list[str]:
 
 
 def _ids(names: Sequence[str], *, region: str) -> dict[str, str]:
-    # Needed for names alone, and takes longer to import than all else takes to run.
-    import boto3  # noqa: PLC0415
-    from botocore.config import Config  # noqa: PLC0415
-    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - takes long
 
-    quick = Config(
-        connect_timeout=_CONNECT_SECONDS,
-        read_timeout=_CONNECT_SECONDS,
-        retries={"total_max_attempts": 1},
-    )
     try:
-        ec2 = boto3.client("ec2", region_name=region, config=quick)
-        found = ec2.describe_availability_zones(ZoneNames=names)
+        found = _client("ec2", region=region).describe_availability_zones(ZoneNames=names)
     except (BotoCoreError, ClientError) as error:
         raise AnswerError(
             f"--zones: {', '.join(names)}: stands for another zone in each account; use the zone "
@@ -56,27 +48,33 @@ def _ids(names: Sequence[str], *, region: str) -> dict[str, str]:
 
 def calling_principal(region: str) -> str | None:
     """Return the ARN of the IAM role or user of the credentials; None without usable ones."""
-    import boto3  # noqa: PLC0415 - as for zones
-    from botocore.config import Config  # noqa: PLC0415
-    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415
+    from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415 - takes long
 
-    quick = Config(
-        connect_timeout=_CONNECT_SECONDS,
-        read_timeout=_CONNECT_SECONDS,
-        retries={"total_max_attempts": 1},
-    )
     try:
-        sts = boto3.client("sts", region_name=region, config=quick)
-        arn: str = sts.get_caller_identity()["Arn"]
+        arn: str = _client("sts", region=region).get_caller_identity()["Arn"]
         session = _SESSION.fullmatch(arn)
         if session is None:
             return arn if ":user/" in arn else None
         # The ARN of a session leaves out the path of its role, which EKS needs.
-        iam = boto3.client("iam", region_name=region, config=quick)
-        role: str = iam.get_role(RoleName=session["role"])["Role"]["Arn"]
+        role: str = _client("iam", region=region).get_role(RoleName=session["role"])["Role"]["Arn"]
     except (BotoCoreError, ClientError):
         return None
     return role
+
+
+def _client(service: str, *, region: str) -> Any:  # noqa: ANN401 - of boto3
+    """Return a client that asks once, and does not wait long."""
+    # Needed for few answers, and takes longer to import than all else takes to run.
+    import boto3  # noqa: PLC0415
+    from botocore.config import Config  # noqa: PLC0415
+
+    once = Config(
+        connect_timeout=_CONNECT_SECONDS,
+        read_timeout=_CONNECT_SECONDS,
+        retries={"total_max_attempts": 1},
+    )
+    clients: Any = boto3.client  # the stubs know each service by a literal
+    return clients(service, region_name=region, config=once)
 
 
 _ZONES = 2
