@@ -1,5 +1,6 @@
 """Folders of which each file is found because it is there: each registers exactly once."""
 
+import re
 from collections.abc import Callable, Sequence
 from inspect import isfunction
 from types import ModuleType
@@ -13,6 +14,8 @@ from hyperpod_cdk.network import checks as network_checks
 from hyperpod_cli.inspect.preflight import validators
 from hyperpod_cli.inspect.registered import modules_of, registered_in
 from hyperpod_cli.inspect.verification import subjects
+from hyperpod_cli.inspect.verification.verify import SUBJECTS
+from tests.support.configs import REPOSITORY
 
 Names = Callable[[ModuleType], Sequence[str]]
 
@@ -54,3 +57,11 @@ def test_each_file_registers_once_what_bears_its_name(module: ModuleType, names_
 
     assert [each for each in names_in(module) if each == name] == [name]
     assert names_in is rules_in or names_in(module) == [name]
+
+
+def test_every_subject_has_a_test() -> None:
+    files = (REPOSITORY / "tests").rglob("test_*.py")
+    tests = "\n".join(path.read_text("utf-8") for path in files)
+    for name, subject in SUBJECTS.items():
+        imported = rf"import {subject.function.__name__}\b"
+        assert re.search(rf'{imported}|"{name}"', tests), f"{name}: no test names it"

@@ -20,6 +20,7 @@ from hyperpod_cli.inspect.verification.subjects.eks.health import health
 from hyperpod_cli.inspect.verification.subjects.eks.readiness import readiness
 from hyperpod_cli.inspect.verification.subjects.eks.storage import storage
 from hyperpod_cli.inspect.verification.subjects.gateways import gateways
+from hyperpod_cli.inspect.verification.subjects.links import links
 from hyperpod_cli.inspect.verification.subjects.routes import routes
 from hyperpod_cli.inspect.verification.subjects.scripts import scripts
 from hyperpod_cli.inspect.verification.subjects.security_groups import security_groups
@@ -174,6 +175,24 @@ def test_routes(deployed: Deployed, own: list[dict[str, str]], told: list[str]) 
     ec2 = {"get_paginator": paginated(describe_route_tables=[{"RouteTables": tables}])}
     looked = deployed(configure({}), ec2=ec2)
     assert [check.found for check in (*gateways(looked), *routes(looked))] == told
+
+
+LINK = {"path": "/datasets", "s3_uri": "s3://sagemaker-datasets/all"}
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ([{"FileSystemPath": "/datasets", "Lifecycle": "AVAILABLE"}], ""),
+        ([{"FileSystemPath": "/datasets", "Lifecycle": "MISCONFIGURED"}], "is MISCONFIGURED"),
+        ([], "is not there"),
+    ],
+)
+def test_links(deployed: Deployed, answer: list[dict[str, str]], told: str) -> None:
+    fsx = {"describe_data_repository_associations": lambda **_ids: {"Associations": answer}}
+    linked = configure({"storage": {"data_repositories": [LINK]}})
+    assert [check.found for check in links(deployed(linked, fsx=fsx))] == [told]
+    assert not [*links(deployed(configure({}), fsx=fsx))]
 
 
 OWN = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": "sg-1"}]}
