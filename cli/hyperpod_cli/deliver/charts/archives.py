@@ -82,6 +82,21 @@ def _read_chart_archive(archive: Path) -> ChartFile:
     raise ChartError(f"{archive} is not a packaged chart: it has no Chart.yaml; fetch it again")
 
 
+def chart_file_of(content: bytes, *, archive: Path) -> ChartFile:
+    """Read Chart.yaml of a packaged chart; raise ChartError if any of its files misleads."""
+    try:
+        members = [*chart_members(content, room=Room())]
+    except ValueError as error:
+        raise ChartError(f"{archive} {error}; fetch it again") from error
+    # Of two of a name, readers take different ones.
+    if len({name for name, _ in members}) < len(members):
+        raise ChartError(f"{archive} holds two files of one name; fetch it again")
+    for name, text in members:
+        if _is_chart_file(name):
+            return _parse(text, where=f"{archive}: {name}")
+    raise ChartError(f"{archive} is not a packaged chart: it has no Chart.yaml; fetch it again")
+
+
 def _is_chart_file(name: str) -> bool:
     """Whether this is the chart's own Chart.yaml, not one of a chart inside it."""
     return name.count("/") == 1 and name.endswith("/Chart.yaml")

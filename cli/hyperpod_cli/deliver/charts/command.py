@@ -19,7 +19,7 @@ from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cdk.synthesis.assets import CHECKOUT, asset_directory
 from hyperpod_cli.deliver.charts.archives import required_version, same_version
 from hyperpod_cli.deliver.charts.git_source import check_out_chart, newest_commit
-from hyperpod_cli.deliver.charts.handed_over import check_package
+from hyperpod_cli.deliver.charts.handed_over import checked_package
 from hyperpod_cli.deliver.charts.manifest import compare_manifests
 from hyperpod_cli.deliver.charts.package import (
     ARCHIVE_NAME,
@@ -184,7 +184,7 @@ def _is_up_to_date(pins: Path, output: Path) -> bool:
     archive = output / ARCHIVE_NAME
     if CHECKOUT is None:  # files of a wheel have the time of its installation
         try:
-            check_package(archive, pins=pins)
+            checked_package(archive, pins=pins)
         except ChartError:
             return False
         return True

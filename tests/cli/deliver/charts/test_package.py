@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import json
 import os
 import shutil
 import tarfile
@@ -323,10 +324,31 @@ def repin(file: Path, *, git_commit: str | None = None, **changes: Any) -> None:
     file.write_text(yaml.safe_dump(content | changes))
 
 
+def repack(given: Path, *members: tuple[str, str], kind: bytes = tarfile.REGTYPE) -> None:
+    """Hand over another package, with a provenance that vouches for it."""
+    with tarfile.open(given / ARCHIVE, "w:gz") as tar:
+        for name, text in members:
+            member = tarfile.TarInfo(name)
+            member.type, member.linkname, member.size = kind, "/etc/passwd", len(text)
+            tar.addfile(member, io.BytesIO(text.encode()))
+    described = read_json(given / PROVENANCE)
+    described["package"]["sha256"] = sha256_of(given / ARCHIVE)
+    (given / PROVENANCE).write_text(json.dumps(described))
+
+
+CHART = ("x/Chart.yaml", "{name: x, version: 1.2.3}")
+
+
 @pytest.mark.usefixtures("recorded")
 @pytest.mark.parametrize(
     ("spoil", "place"),
     [
+        (lambda given, _: repack(given, CHART, ("../x", "")), "'../x', which leads outside"),
+        (lambda given, _: repack(given, ("x/a", ""), kind=tarfile.SYMTYPE), "'x/a', which is a li"),
+        (lambda given, _: repack(given, CHART, CHART), "holds two files of one name"),
+        (lambda given, _: repack(given, ("x/a", "")), "has no Chart.yaml"),
+        (lambda given, _: repack(given, ("x/Chart.yaml", "[")), "is not a valid Chart.yaml"),
+        (lambda given, _: repack(given, CHART), f"{ARCHIVE}: is x 1.2.3, but "),
         (lambda given, _: (given / ARCHIVE).write_bytes(b"another"), f"{ARCHIVE}: has SHA-256 "),
         (lambda given, _: (given / PROVENANCE).unlink(), f"{PROVENANCE}: cannot be read"),
         (lambda given, _: (given / PROVENANCE).write_text("{}"), f"{PROVENANCE}: package: "),
