@@ -7,6 +7,7 @@ from typing import cast
 import boto3
 import pytest
 from botocore.exceptions import EndpointConnectionError, NoCredentialsError, TokenRetrievalError
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, error, warning
@@ -65,32 +66,14 @@ def test_the_region_of_the_configuration_wins_then_that_of_the_environment(
 
 
 @pytest.mark.parametrize(
-    ("answer", "region", "said"),
+    ("answer", "region"),
     [
-        (NoCredentialsError(), "us-west-2", "AWS credentials: none found; set AWS_PROFILE, or "),
-        (
-            TokenRetrievalError(provider="sso", error_msg="Token has expired"),
-            "us-west-2",
-            "AWS credentials: Error when retrieving token from sso: Token has expired; sign in",
-        ),
-        (
-            client_error("ExpiredToken", "GetCallerIdentity", "expired"),
-            "us-west-2",
-            "AWS credentials: An error occurred (ExpiredToken) when calling the GetCallerIdentity",
-        ),
-        (
-            client_error("InvalidClientTokenId", "GetCallerIdentity", "invalid"),
-            "af-south-1",
-            "AWS credentials: An error occurred (InvalidClientTokenId) when calling the "
-            "GetCallerIdentity operation: invalid; sign in again, or, if the account has not opted "
-            "in to af-south-1: aws account enable-region --region-name af-south-1",
-        ),
-        (
-            EndpointConnectionError(endpoint_url="https://sts.us-west-2.amazonaws.com"),
-            "us-west-2",
-            "AWS: Could not connect to the endpoint URL: ",
-        ),
-        (CALLER, None, "region: is neither in the configuration nor in the environment; "),
+        (NoCredentialsError(), "us-west-2"),
+        (TokenRetrievalError(provider="sso", error_msg="Token has expired"), "us-west-2"),
+        (client_error("ExpiredToken", "GetCallerIdentity", "expired"), "us-west-2"),
+        (client_error("InvalidClientTokenId", "GetCallerIdentity", "invalid"), "af-south-1"),
+        (EndpointConnectionError(endpoint_url="https://sts.us-west-2.amazonaws.com"), "us-west-2"),
+        (CALLER, None),
     ],
 )
 def test_no_account_is_told_in_one_line(
@@ -98,12 +81,12 @@ def test_no_account_is_told_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
     answer: object,
     region: str | None,
-    said: str,
+    snapshot: SnapshotAssertion,
 ) -> None:
     monkeypatch.delenv("AWS_REGION", raising=False)
     with pytest.raises(AccountError) as refused:
         caller_of(_in_region(configure, region), session=session(answer))
-    assert str(refused.value).startswith(said)
+    assert str(refused.value) == snapshot
     assert "\n" not in str(refused.value)
 
 
@@ -204,34 +187,17 @@ def _in_region(configure: Configure, region: str | None) -> Config:
 
 
 @pytest.mark.parametrize(
-    ("found", "code", "said"),
+    ("found", "code"),
     [
-        (
-            error(("eks", "version"), "1.34", "is wrong; do that"),
-            2,
-            "{}:30: eks.version: '1.34' is wrong; do that; look with: aws eks list-clusters "
-            "--region us-west-2\n",
-        ),
-        (
-            warning(("eks", "version"), "1.34", "is old"),
-            0,
-            "WARNING {}:30: eks.version: '1.34' is old; look with: aws eks list-clusters "
-            "--region us-west-2\n",
-        ),
+        (error(("eks", "version"), "1.34", "is wrong; do that"), 2),
+        (warning(("eks", "version"), "1.34", "is old"), 0),
         (
             client_error(
                 "AccessDenied", "ListClusters", "x is not authorized to perform: eks:ListClusters"
             ),
             0,
-            "WARNING subject: is not looked at: you may not use eks:ListClusters; "
-            "`hyperpod-cdk deployer-policy` writes what deploying takes\n",
         ),
-        (
-            client_error("Throttling", "ListClusters", "slow"),
-            2,
-            "111122223333/us-west-2: subject: An error occurred (Throttling) when calling the "
-            "ListClusters operation: slow\n",
-        ),
+        (client_error("Throttling", "ListClusters", "slow"), 2),
     ],
 )
 def test_what_a_validator_finds_refuses_a_deployment(
@@ -240,7 +206,7 @@ def test_what_a_validator_finds_refuses_a_deployment(
     *,
     found: Finding | Exception,
     code: int,
-    said: str,
+    snapshot: SnapshotAssertion,
 ) -> None:
     @validator(phase=Phase.REGION, row="what is played")
     def subject(_config: Config, target: Target) -> Iterator[Problem]:
@@ -253,7 +219,8 @@ def test_what_a_validator_finds_refuses_a_deployment(
     monkeypatch.setattr(boto3, "Session", lambda **_: session(CALLER))
     config = str(repository / "config" / "default.yaml")
     ended, _, line = ran("account", "--config", config, "--for-deployment")
-    assert (ended, line) == (code, said.format(config))
+    assert ended == code
+    assert line.replace(config, "mine.yaml") == snapshot
 
 
 def test_what_is_found_in_scripts_is_a_warning(

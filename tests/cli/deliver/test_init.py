@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import boto3
 import pytest
 from botocore.exceptions import NoCredentialsError
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.deliver import new_file
@@ -122,77 +123,50 @@ def test_flags_write_a_file_and_say_what_it_deploys_and_costs(run: Run, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("key", "text", "said"),
+    ("key", "text"),
     [
-        ("--name", "ML", "--name: 'ML' must be 1 to 20 lower-case letters"),
-        ("--name", "'\U00010000", '--name: "\'\U00010000" must be 1 to 20 lower-case letters'),
-        ("--name", "a: b", "--name: 'a: b' must be 1 to 20 lower-case letters"),
-        ("--name", "x\ny", "--name: 'x\\ny' must be text without control characters"),
-        (
-            "--region",
-            "us-west2",
-            "--region: 'us-west2' is not an AWS region; did you mean",
-        ),
-        (
-            "--zones",
-            "usw2-az8",
-            "--zones: 'usw2-az8' is not a zone of us-west-2 (zones: usw2-az1, ",
-        ),
-        ("--zones", "use1-az1", "--zones: 'use1-az1' must be a zone of the deployment's region"),
-        ("--zones", "usw2-az1]", "--zones: 'usw2-az1]' must be an availability zone ID"),
-        ("--zones", "usw2-az1 usw2-az1", "--zones: 'usw2-az1' is listed twice"),
-        (
-            "--zones",
-            "usw2-az1,usw2-az2,usw2-az3",
-            "must be one or two zones, first that of the nodes",
-        ),
-        (
-            "--type",
-            "ml.p5.48xlrge",
-            "--type: 'ml.p5.48xlrge' is not a HyperPod instance type; did you",
-        ),
-        (
-            "--type",
-            "p5",
-            "is not a HyperPod instance type; did you mean ml.p5.48xlarge, ml.p5.4",
-        ),
-        ("--count", "-1", "--count: -1 must be 0 to 6758"),
-        ("--count", "many", "--count: 'many' must be a whole number"),
-        ("--count", "1 # one", "--count: '1 # one' must be a whole number"),
-        ("--storage", "1300", "--storage: 1300 must be 1200, 2400 or a multiple of 2400"),
-        ("--storage", "big", "--storage: 'big' must be a whole number"),
+        ("--name", "ML"),
+        ("--name", "'\U00010000"),
+        ("--name", "a: b"),
+        ("--name", "x\ny"),
+        ("--region", "us-west2"),
+        ("--zones", "usw2-az8"),
+        ("--zones", "use1-az1"),
+        ("--zones", "usw2-az1]"),
+        ("--zones", "usw2-az1 usw2-az1"),
+        ("--zones", "usw2-az1,usw2-az2,usw2-az3"),
+        ("--type", "ml.p5.48xlrge"),
+        ("--type", "p5"),
+        ("--count", "-1"),
+        ("--count", "many"),
+        ("--count", "1 # one"),
+        ("--storage", "1300"),
+        ("--storage", "big"),
     ],
 )
 def test_a_bad_answer_is_refused_in_the_schemas_words(
-    run: Run, tmp_path: Path, key: str, text: str, said: str
+    run: Run, tmp_path: Path, key: str, text: str, snapshot: SnapshotAssertion
 ) -> None:
     code, out, error = run({**DEFAULTS, key: text})
-    assert (code, out) == (2, "")
-    assert said in error
-    assert error.count("\n") == 1
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert error == snapshot
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
-    ("changes", "said"),
+    "changes",
     [
-        (
-            {"--type": "ml.p5.48xlarge", "--count": "6000"},
-            "--count: network.hyperpod_subnets[0].cidr: '10.1.0.0/16' has 65531 usable addresses",
-        ),
+        {"--type": "ml.p5.48xlarge", "--count": "6000"},
         # Without a file system it has room for its DaemonSets.
-        (
-            {"--type": "ml.m6g.medium"},
-            "--storage: cluster.instance_groups[0] (worker-group-1).instance_type: 'ml.m6g.medium' "
-            "has room for 3 pods, and 4 DaemonSets need one each",
-        ),
+        {"--type": "ml.m6g.medium"},
     ],
 )
 def test_an_answer_is_refused_with_those_before_it(
-    run: Run, changes: Mapping[str, str], said: str
+    run: Run, changes: Mapping[str, str], snapshot: SnapshotAssertion
 ) -> None:
     code, _, error = run({**DEFAULTS, **changes})
-    assert (code, error[: len(said)]) == (2, said)
+    assert code == 2
+    assert error == snapshot
     assert run({**DEFAULTS, **changes, "--count": "1", "--storage": "none"})[0] == 0
 
 

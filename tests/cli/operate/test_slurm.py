@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from botocore.stub import Stubber
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cli.operate import clusters
 from tests.support.clusters import LAUNCHED, described
@@ -99,33 +100,24 @@ def test_a_node_is_connected_to_by_what_it_is(play: Play, name: str, group: str)
 
 
 @pytest.mark.parametrize(
-    ("action", "name", "code", "told"),
+    ("action", "name", "code"),
     [
-        (
-            "replace",
-            "controller",
-            2,
-            "is the controller, which HyperPod does not replace: `hyperpod-cdk reboot",
-        ),
-        ("delete", "head/1", 2, "is the controller, which HyperPod does not delete"),
-        (
-            "replace",
-            "gpus",
-            0,
-            'sudo scontrol update node=ip-10-1-0-2 state=fail reason="Action:Replace"',
-        ),
-        ("reboot", "gpus", 0, "`squeue --nodelist=ip-10-1-0-2` on a login node"),
-        ("reboot", "controller", 0, "Until the controller is back, no jobs can be submitted"),
+        ("replace", "controller", 2),
+        ("delete", "head/1", 2),
+        ("replace", "gpus", 0),
+        ("reboot", "gpus", 0),
+        ("reboot", "controller", 0),
     ],
 )
 def test_what_is_done_to_a_node_is_shown_or_refused(
-    play: Play, *, action: str, name: str, code: int, told: str
+    play: Play, *, action: str, name: str, code: int, snapshot: SnapshotAssertion
 ) -> None:
     play(describe_cluster=DESCRIBED, list_cluster_nodes=NODES)
     if code == 0:
         play(**{f"batch_{action}_cluster_nodes": {"Successful": [IDS["gpus"]]}})
     said = ran(action, name, "--cluster", "ml-cluster", "--yes", "--no-wait")
-    assert (said.code, told in said.out + said.err) == (code, True)
+    assert said.code == code
+    assert said.out + said.err == snapshot
 
 
 @pytest.mark.parametrize(

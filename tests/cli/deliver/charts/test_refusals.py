@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from tests.support.upstream_chart import Command, Upstream, pin, remote
 
@@ -96,36 +97,24 @@ def test_no_chart_at_the_path(refused: Callable[..., str], upstream: Upstream, p
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes",
     [
-        ({"left_out": []}, "requires cert-manager v1.18.2 from oci://quay.invalid/charts, which"),
-        (
-            {"dependencies": [NVIDIA, EFA, pin("keda", "2.17.1")]},
-            "keda 2.17.1: hyperpod-helm-chart 0.1.0 does not require it",
-        ),
-        (
-            {"dependencies": [pin("nvidia-device-plugin", "0.17.0"), EFA]},
-            "the pin file has version 0.17.0, hyperpod-helm-chart requires 0.16.1",
-        ),
-        (
-            {"dependencies": [NVIDIA, EFA, pin("keda", "2.17.1", parent="nobody")]},
-            "parent 'nobody' is not a component of the chart; components: gpu-operator, health-",
-        ),
-        (
-            {"left_out": ["cert-manager", "nvidia-device-plugin"]},
-            "nvidia-device-plugin is in both `dependencies` and `left_out`",
-        ),
+        {"left_out": []},
+        {"dependencies": [NVIDIA, EFA, pin("keda", "2.17.1")]},
+        {"dependencies": [pin("nvidia-device-plugin", "0.17.0"), EFA]},
+        {"dependencies": [NVIDIA, EFA, pin("keda", "2.17.1", parent="nobody")]},
+        {"left_out": ["cert-manager", "nvidia-device-plugin"]},
     ],
 )
 def test_pins_that_do_not_fit_the_chart(
     changes: dict[str, object],
-    message: str,
     refused: Callable[..., str],
     upstream: Upstream,
     pins: Path,
+    snapshot: SnapshotAssertion,
 ) -> None:
     upstream.pins(pins, **changes)
-    assert message in refused()
+    assert refused() == snapshot
 
 
 def test_a_component_that_is_on_but_incomplete(

@@ -7,6 +7,7 @@ from unittest.mock import Mock
 
 import pytest
 from botocore.exceptions import ClientError
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.schema.errors import Severity
@@ -62,40 +63,25 @@ def lines(config: Config, target: Target) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("section", "values", "said"),
+    ("section", "values"),
     [
-        (
-            "eks",
-            {"cluster_arn": "arn:aws:eks:us-west-2:444455556666:cluster/research"},
-            "eks.cluster_arn: 'arn:aws:eks:us-west-2:444455556666:cluster/research' must be of",
-        ),
-        (
-            "eks",
-            {"version": "1.33"},
-            "eks.version: '1.33' is not the version of research: write \"1.34\"",
-        ),
-        (
-            "eks",
-            {"endpoint_access": "private"},
-            "eks.endpoint_access: 'private' is not that of research; write public_and_private",
-        ),
-        (
-            "eks",
-            {"public_access_cidrs": ("192.0.2.0/24",)},
-            "eks.public_access_cidrs: ['192.0.2.0/24'] are not those of research; write [0.0.0.0",
-        ),
-        (
-            "network",
-            {"security_group_id": "sg-0123456789abcdef0"},
-            "network.security_group_id: 'sg-0123456789abcdef0' is not carried by research",
-        ),
+        ("eks", {"cluster_arn": "arn:aws:eks:us-west-2:444455556666:cluster/research"}),
+        ("eks", {"version": "1.33"}),
+        ("eks", {"endpoint_access": "private"}),
+        ("eks", {"public_access_cidrs": ("192.0.2.0/24",)}),
+        ("network", {"security_group_id": "sg-0123456789abcdef0"}),
     ],
 )
 def test_what_is_otherwise_is_told_with_what_to_write(
-    config: Config, target: Target, section: str, values: dict[str, Any], said: str
+    config: Config,
+    target: Target,
+    section: str,
+    values: dict[str, Any],
+    snapshot: SnapshotAssertion,
 ) -> None:
     (line,) = lines(changed(config, section, **values), target)
-    assert line.startswith(said)
+    # The local EKS draws the name of the cluster's own group.
+    assert line.partition(", sg-")[0] == snapshot
 
 
 def test_another_version_replaces_the_nodes_of_node_groups(config: Config, target: Target) -> None:
@@ -198,42 +184,22 @@ def test_a_protected_cluster_of_a_failed_creation(target: Target) -> None:
 
 
 @pytest.mark.parametrize(
-    ("former", "eks", "said"),
+    ("former", "eks"),
     [
-        ({}, {}, None),
-        (
-            {"PublicAccessCidrs": ["203.0.113.0/24"]},
-            {"public_access_cidrs": ["198.51.100.0/24"]},
-            None,
-        ),
+        ({}, {}),
+        ({"PublicAccessCidrs": ["203.0.113.0/24"]}, {"public_access_cidrs": ["198.51.100.0/24"]}),
         (
             {"PublicAccessCidrs": ["203.0.113.0/24"]},
             {"public_access_cidrs": ["203.0.113.0/24"], "endpoint_access": "private"},
-            None,
         ),
-        (
-            {"PublicAccessCidrs": ["203.0.113.0/24"]},
-            {},
-            "eks.public_access_cidrs: ['0.0.0.0/0'] takes the list out of the template of "
-            "ml-platform, which CloudFormation refuses; write [0.0.0.0/0, 203.0.113.0/24], which",
-        ),
-        (
-            {"PublicAccessCidrs": []},
-            {"endpoint_access": "private"},
-            "eks.public_access_cidrs: ['0.0.0.0/0'] takes the list out of the template of "
-            "ml-platform, which CloudFormation refuses; write [0.0.0.0/0, 192.0.2.0/24], which",
-        ),
-        ({"DeletionProtection": True}, {"deletion_protection": False}, None),
-        (
-            {"DeletionProtection": True},
-            {},
-            "eks.deletion_protection: null is left out, which CloudFormation may refuse after "
-            "ml-platform had it; write false",
-        ),
+        ({"PublicAccessCidrs": ["203.0.113.0/24"]}, {}),
+        ({"PublicAccessCidrs": []}, {"endpoint_access": "private"}),
+        ({"DeletionProtection": True}, {"deletion_protection": False}),
+        ({"DeletionProtection": True}, {}),
     ],
 )
 def test_properties_that_a_template_leaves_out(
-    former: Template, eks: dict[str, object], said: str | None
+    former: Template, eks: dict[str, object], snapshot: SnapshotAssertion
 ) -> None:
     class Stacks:
         def get_template(self, *, StackName: str, TemplateStage: str) -> Template:
@@ -246,7 +212,7 @@ def test_properties_that_a_template_leaves_out(
 
     there = Target(partition="aws", account="", region="us-west-2", client=lambda _name: Stacks())
     found = [str(finding) for finding, _ in left_out_properties(configure({"eks": eks}), there)]
-    assert [line[: len(str(said))] for line in found] == ([] if said is None else [said])
+    assert found == snapshot
 
 
 @pytest.mark.parametrize(

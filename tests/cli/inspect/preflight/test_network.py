@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ import boto3
 import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.endpoint_services import endpoint_services
@@ -21,10 +23,8 @@ from hyperpod_emulator.testing.stacks import resource, settled
 from hyperpod_rehearsal.existing_resources.networks import ExistingNetwork
 from tests.cli.inspect.preflight.cases.network import (
     EXISTING,
-    FIRST,
     GROUP,
     JOINED,
-    NODES,
     SECOND,
     VPC,
     make_public,
@@ -35,6 +35,8 @@ from tests.support.partial_deployment import clients
 
 VALIDATED = ("vpc", "zones", "cidr-blocks", "subnets", "gateways", "security-group")
 REGION = "us-west-2"
+# The names that the local EC2 draws.
+DRAWN = re.compile(r"\b(igw|rtb|acl)-[0-9a-f]{8,}\b")
 Ec2 = Any
 _numbers = itertools.count(1)
 
@@ -152,72 +154,40 @@ OF_GROUP, RULES = "network.security_group_id", "network.add_security_group_rules
 
 
 @pytest.mark.parametrize(
-    ("spoil", "expected"),
+    "spoil",
     [
-        (without_dns_names, [f"ERROR network.vpc_id: '{VPC}' has DNS hostnames off"]),
-        (with_endpoints, []),
-        (with_firewall, []),
-        (
-            with_endpoints_but_one,
-            [f"ERROR {SUBNETS}[0].subnet_id: '{NODES}' has no route out of the VPC in route table"],
-        ),
-        (
-            with_some_routes,
-            [f"WARNING {SUBNETS}[0].subnet_id: '{NODES}' has only routes to some addresses"],
-        ),
-        (
-            make_public,
-            [
-                f"WARNING {EKS}[0]: '{FIRST}' is public",
-                f"WARNING {EKS}[1]: '{SECOND}' is public",
-                f"ERROR {SUBNETS}[0].subnet_id: '{NODES}' is public",
-            ],
-        ),
-        (
-            without_self_rules,
-            [
-                f"ERROR {OF_GROUP}: '{GROUP}' has no rule for all traffic in from itself; let the "
-                f"deployment add it: {RULES}: [self_ingress]",
-                f"ERROR {OF_GROUP}: '{GROUP}' has no rule for all traffic out to itself; add it: "
-                "aws ec2 authorize-security-group-egress --group-id",
-            ],
-        ),
+        without_dns_names,
+        with_endpoints,
+        with_firewall,
+        with_endpoints_but_one,
+        with_some_routes,
+        make_public,
+        without_self_rules,
     ],
 )
 def test_what_is_wrong_is_told_with_its_fix(
-    spoil: Callable[[Ec2], None], expected: list[str], target: Target
+    spoil: Callable[[Ec2], None], target: Target, snapshot: SnapshotAssertion
 ) -> None:
     spoil(made(target))
 
-    lines = found(config_of(), target)
-    assert [line[: len(each)] for line, each in zip(lines, expected, strict=True)] == expected
+    assert [DRAWN.sub(r"\1-1", line) for line in found(config_of(), target)] == snapshot
 
 
 @pytest.mark.parametrize(
-    ("change", "expected"),
+    "change",
     [
-        (
-            {"internet_gateway_id": "igw-0fffffffffffffff0"},
-            "ERROR network.internet_gateway_id: 'igw-0fffffffffffffff0' is not attached to "
-            f"{VPC}, which has igw-",
-        ),
-        (
-            {"hyperpod_subnets": [{"cidr": "10.42.0.0/16", "route_table_id": "rtb-0ffffff0"}]},
-            f"ERROR {SUBNETS}[0].route_table_id: 'rtb-0ffffff0' is not a route table of {VPC}",
-        ),
-        (
-            {"nat_gateway_ids": ["nat-0fffffffffffffff0"]},
-            "ERROR network.nat_gateway_ids[0]: 'nat-0fffffffffffffff0' is not a NAT gateway of",
-        ),
+        {"internet_gateway_id": "igw-0fffffffffffffff0"},
+        {"hyperpod_subnets": [{"cidr": "10.42.0.0/16", "route_table_id": "rtb-0ffffff0"}]},
+        {"nat_gateway_ids": ["nat-0fffffffffffffff0"]},
     ],
 )
 def test_what_the_configuration_has_wrong(
-    change: Mapping[str, Any], expected: str, target: Target
+    change: Mapping[str, Any], target: Target, snapshot: SnapshotAssertion
 ) -> None:
     made(target, JOINED)
 
     [line] = found(config_of(JOINED, **change), target)
-    assert line.startswith(expected)
+    assert DRAWN.sub(r"\1-1", line) == snapshot
 
 
 def looked_at_subnets(

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import Config, GovernanceConfig
 from hyperpod_cli.operate.training.request import requested
@@ -66,78 +67,32 @@ def test_options_win_over_values_and_settings_over_both(config: Config, tmp_path
 
 
 @pytest.mark.parametrize(
-    ("files", "options", "told"),
+    ("files", "options"),
     [
-        (
-            ["no-such"],
-            {},
-            "--values: 'no-such' is no file, and none of the chart's: deepspeed-zero3",
-        ),
-        (
-            [],
-            {"group": "cpu"},
-            "group: cpu (ml.m5.2xlarge) has no accelerators to train on; groups",
-        ),
-        (
-            [],
-            {"group": "gpus"},
-            "group: 'gpus' is not in the configuration, which has: a100 (ml.p4d",
-        ),
-        (
-            ["trainium"],
-            {},
-            "instanceType: ml.trn1.32xlarge is of no group of the deployment ml; name one",
-        ),
-        ([], {"settings": ["nodes=many"]}, "--set nodes=many: string must be integer"),
-        ([], {"nodes": 0}, "--nodes: 0 must be 1 or more"),
-        (
-            [],
-            {"settings": ["maxSteps=abc"]},
-            "--set maxSteps=abc: 'maxSteps' is not a key here; did you mean arguments.max-steps? "
-            "(keys: global, image, instanceType, ",
-        ),
-        (
-            [],
-            {"settings": ["claim.nmae=a"]},
-            "--set claim.nmae=a: 'nmae' is not a key here; did you mean claim.name? (keys: name, "
-            "mountPath)",
-        ),
-        (
-            [],
-            {"settings": ["arguments.Max=1"]},
-            "--set arguments.Max=1: 'Max' must match ^[a-z][a-z0-9-]*$",
-        ),
-        (
-            [],
-            {"settings": ["kind=Job"]},
-            "--set kind=Job: value must be one of 'PyTorchJob', 'HyperPodPyTorchJob'",
-        ),
-        (
-            [],
-            {"image": "not an image"},
-            r"--image: 'not an image' must match ^[^\s]+$, such as 111122223333.dkr.ecr.",
-        ),
-        ([], {"settings": ["nodes"]}, '--set: key "nodes" has no value; write KEY=VALUE'),
-        (
-            [],
-            {"settings": ["env.HF_TOKEN=x"]},
-            "values: env.HF_TOKEN: a token does not belong",
-        ),
-        ([], {"name": "Llama"}, "--name: 'Llama' must match ^([a-z]([-a-z0-9]*[a-z0-9])?)?$, such"),
-        (
-            ["smddp"],
-            {"group": "slow"},
-            "values: arguments.backend: smddp is for p4d.24xlarge and",
-        ),
+        (["no-such"], {}),
+        ([], {"group": "cpu"}),
+        ([], {"group": "gpus"}),
+        (["trainium"], {}),
+        ([], {"settings": ["nodes=many"]}),
+        ([], {"nodes": 0}),
+        ([], {"settings": ["maxSteps=abc"]}),
+        ([], {"settings": ["claim.nmae=a"]}),
+        ([], {"settings": ["arguments.Max=1"]}),
+        ([], {"settings": ["kind=Job"]}),
+        ([], {"image": "not an image"}),
+        ([], {"settings": ["nodes"]}),
+        ([], {"settings": ["env.HF_TOKEN=x"]}),
+        ([], {"name": "Llama"}),
+        (["smddp"], {"group": "slow"}),
     ],
 )
 def test_bad_input_is_one_line(
-    files: list[str], options: dict[str, Any], told: str, config: Config
+    files: list[str], options: dict[str, Any], config: Config, snapshot: SnapshotAssertion
 ) -> None:
     with pytest.raises(OpsError) as refused:
         asked(config, *files, **options)
     [line] = refused.value.lines
-    assert line.startswith(told)
+    assert line == snapshot
 
 
 def test_bad_values_of_a_file_are_a_line_each(config: Config, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import Config
 from hyperpod_cli.operate import clusters
@@ -535,34 +536,26 @@ def _all_busy(site: Site) -> None:
 
 
 @pytest.mark.parametrize(
-    ("prepare", "arguments", "told"),
+    ("prepare", "arguments"),
     [
-        (_cpus, ["--group", "workers"], "--group: 'workers' has ml.m5.2xlarge, without GPUs"),
-        (_cpus, ["--group", "other"], "group: 'other' is not in ml-cluster, which has: workers"),
-        (_none, [], "workers: has no nodes in Kubernetes now"),
-        (_no_efa, [], "--check fabric: ml.g5.4xlarge of group workers has no EFA; name a group"),
-        (_nodes_only, [], "--check fabric: the cluster does not know MPIJob of kubeflow.org/v2b"),
-        (
-            _no_claim,
-            [],
-            "--claim: there is no claim 'fsx-claim' in namespace default; it has: none",
-        ),
-        (
-            _nodes_only,
-            STORAGE,
-            "--claim: there is no claim 'nope' in namespace default; it has: fs",
-        ),
-        (_no_claim, ["-n", "other"], "--namespace: 'other' is not in the cluster; create it"),
-        (_all_busy, [], "nodes: none of 1 is idle: n0000: busy: default/llama-n0000"),
-        (_none, ["--check", "gpu"], "--check: 'gpu' must be one of: node, fabric, storage, rend"),
+        (_cpus, ["--group", "workers"]),
+        (_cpus, ["--group", "other"]),
+        (_none, []),
+        (_no_efa, []),
+        (_nodes_only, []),
+        (_no_claim, []),
+        (_nodes_only, STORAGE),
+        (_no_claim, ["-n", "other"]),
+        (_all_busy, []),
+        (_none, ["--check", "gpu"]),
     ],
 )
 def test_what_cannot_work_is_refused_before_anything_is_submitted(
-    site: Site, prepare: Callable[[Site], None], arguments: list[str], told: str
+    site: Site, prepare: Callable[[Site], None], arguments: list[str], snapshot: SnapshotAssertion
 ) -> None:
     prepare(site)
     code, _ = site.validate(*arguments)
     errors = site.said.err.splitlines()
     assert (code, len(errors)) == (REFUSED, 1), errors
-    assert errors[0].startswith(told)
+    assert errors[0] == snapshot
     assert site.player.started == {}
