@@ -67,9 +67,9 @@ def check(config: Config) -> None:
     clients = Clients(region=config.region or os.environ.get("AWS_REGION"))
     if config.control_plane is None:
         return
-    # Without the stack of the releases, there may be node groups, on whose nodes jobs run.
-    kinds = [kind for kind in NODES if STACKS[kind].exists(config)]
-    names = dict.fromkeys([release_stack(config), *(stack_name(config, kind) for kind in kinds)])
+    # Without the stack of the releases, there may be other nodes, on which jobs run; those that the
+    # configuration has no more are deleted, too.
+    names = dict.fromkeys([release_stack(config), *(stack_name(config, kind) for kind in NODES)])
     stack = next(
         filter(None, (described_stack(clients.cloudformation, name) for name in names)), None
     )

@@ -99,6 +99,9 @@ def test_nothing_to_lose_is_no_word(run: Run) -> None:
         ("node-groups", [], None),
         ("eks-p4d", ["eks-p4d-node-groups"], "eks-p4d-node-groups"),
         ("eks-p4d", [], None),
+        # The file has them no more, and `destroy` deletes them all the same.
+        ("../default", ["ml-node-groups"], "ml-node-groups"),
+        ("eks-p4d", ["eks-p4d-hyperpod"], "eks-p4d-hyperpod"),
     ],
 )
 def test_jobs_on_node_groups_are_looked_for_too(
