@@ -94,25 +94,6 @@ def test_the_log_of_a_build_of_images_is_among_the_groups() -> None:
     assert builds == [f"/aws/codebuild/{config.repository_name}"]
 
 
-def test_everything_is_encrypted_and_kept_for_a_year(assemble: Assemble, hardened: Config) -> None:
-    assembly = assemble(hardened)
-
-    assert encrypted(assembly) == {*KINDS}
-    groups = resources(assembly, "AWS::Logs::LogGroup")
-    assert {each["Properties"]["RetentionInDays"] for each in groups} == {365}
-    assert all("KmsKeyId" in each["Properties"] for each in groups)
-    functions = resources(assembly, "AWS::Lambda::Function")
-    with_environment = [each for each in functions if "Environment" in each["Properties"]]
-    assert len(with_environment) == 3
-    assert all("KmsKeyArn" in each["Properties"] for each in with_environment)
-    [expiry] = {
-        rule["ExpirationInDays"]
-        for each in resources(assembly, "AWS::S3::Bucket")
-        for rule in each["Properties"].get("LifecycleConfiguration", {}).get("Rules", [])
-    }
-    assert expiry == 365
-
-
 def test_the_platform_stack_is_protected_too(assemble: Assemble, hardened: Config) -> None:
     protected = {
         name: assemble(hardened).artifact(name)["properties"].get("terminationProtection", False)

@@ -63,15 +63,6 @@ def test_endpoint(
     assert EksConfig(**section).is_reachable_from_anywhere is anywhere
 
 
-def test_secrets_key(make: Make, view: View) -> None:
-    arn = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
-    make(secrets_kms_key_arn=arn)
-
-    assert view().one(CLUSTER)["EncryptionConfig"] == [
-        {"Provider": {"KeyArn": arn}, "Resources": ["secrets"]}
-    ]
-
-
 @pytest.mark.parametrize("protects", [True, False])
 def test_deletion_protection_is_stated_as_it_is_written(
     *, make: Make, view: View, protects: bool

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from aws_cdk.assertions import Match, Template
+from aws_cdk.assertions import Match
 from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import Config, load_config
@@ -26,22 +26,8 @@ def config() -> Config:
     return load_config(EXISTING_CONTROL_PLANE)
 
 
-@pytest.fixture(scope="module")
-def templates(config: Config, synthesize: Synthesize) -> dict[str, Template]:
-    return synthesize(config)
-
-
 def with_eks(config: Config, **values: Any) -> Config:
     return config.model_copy(update={"eks": config.eks.model_copy(update=values)})
-
-
-def test_no_control_plane_is_made_nor_logs_nor_subnets(templates: dict[str, Template]) -> None:
-    platform = templates["reuse-platform"]
-    for kind in ("EKS::Cluster", "EC2::VPC", "EC2::Subnet", "EC2::SecurityGroup", "S3::Bucket"):
-        platform.resource_count_is(f"AWS::{kind}", 0)
-    platform.has_output("EKSClusterName", {"Value": "research"})
-    groups = platform.find_resources("AWS::Logs::LogGroup")
-    assert not any("/aws/eks/" in str(group) for group in groups.values())
 
 
 def test_without_addons_that_need_nodes_there_is_no_stack_of_them(

@@ -39,40 +39,6 @@ def arguments(
     }
 
 
-def test_properties(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> None:
-    release = HelmRelease(stack, "Release", **arguments)
-
-    seen = view()
-    properties = seen.one(RELEASE)
-
-    assert properties.keys() == {
-        "ServiceToken",
-        "ServiceTimeout",
-        "ClusterName",
-        "Release",
-        "Namespace",
-        "ChartBucket",
-        "ChartKey",
-        "ChartDigest",
-        "Values",
-        "AdoptNamespaces",
-        "DeleteUserObjects",
-        "WaitForReadyMinutes",
-    }
-    assert properties["ClusterName"] == "eks"
-    assert properties["Release"] == "my-release"
-    assert properties["Namespace"] == "kube-system"
-    assert properties["ChartKey"].endswith(".tgz")
-    chart: Path = arguments["chart"]
-    digest = content_digest([""], read=lambda _: chart.read_bytes())
-    assert properties["ChartDigest"] == digest
-    assert properties["Values"] == "{}"
-    assert properties["AdoptNamespaces"] == "[]"
-    assert properties["DeleteUserObjects"] == "false"
-    assert properties["WaitForReadyMinutes"] == "0"
-    assert stack.resolve(release.chart) == {"Fn::GetAtt": [seen.id(RELEASE), "Chart"]}
-
-
 def test_what_it_may_take_over_and_delete_and_wait_for(
     stack: cdk.Stack, arguments: dict[str, Any], view: View
 ) -> None:
@@ -135,33 +101,6 @@ def test_values_keep_their_types_and_their_tokens(
         "nested": {"list": [1, "two", {"three": handle}]},
         "url": f"https://{handle}.example",
     }
-
-
-def test_it_may_read_its_chart(stack: cdk.Stack, arguments: dict[str, Any], view: View) -> None:
-    HelmRelease(stack, "Release", **arguments)
-
-    seen = view()
-    statement = seen.statement("ReadAsset")
-    (policy,) = [
-        name
-        for name in seen.ids("AWS::IAM::Policy")
-        if seen.resources[name]["Properties"]["PolicyDocument"]["Statement"] == [statement]
-    ]
-
-    assert statement["Action"] == "s3:GetObject"
-    assert seen.text(statement["Resource"]).endswith(f"/{seen.one(RELEASE)['ChartKey']}")
-    assert policy in seen.resources[seen.id(RELEASE)]["DependsOn"]
-
-
-def test_it_waits_for_what_it_is_told_to(
-    stack: cdk.Stack, arguments: dict[str, Any], view: View
-) -> None:
-    first = cdk.CfnResource(stack, "First", type="AWS::CloudFormation::WaitConditionHandle")
-    HelmRelease(stack, "Release", **arguments, depends_on=[first])
-
-    seen = view()
-
-    assert stack.get_logical_id(first) in seen.dependencies(seen.id(RELEASE))
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,9 @@ from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
 from hyperpod_shared.content import content_digest
 from tests.constructs.conftest import View
 from tests.support.refusals import line_after
-from tests.support.template_view import TemplateView, listed
+from tests.support.template_view import TemplateView
 
 RESOURCE = "Custom::LifecycleScripts"
-BUCKET = "arn:aws:s3:::sagemaker-bucket"
 
 
 @pytest.fixture
@@ -114,32 +113,6 @@ def test_the_asset_has_the_listed_scripts_and_no_other_file(
     assert properties["SourceDigest"] == digest
 
 
-def test_any_object_of_the_bucket_can_be_changed(make: Make, view: View) -> None:
-    make()
-
-    seen = view()
-    change, find = seen.statement("PutAndRemoveScripts"), seen.statement("FindScriptVersions")
-    read = seen.statement("ReadAsset")
-    (policy,) = [
-        name
-        for name in seen.ids("AWS::IAM::Policy")
-        if change in seen.resources[name]["Properties"]["PolicyDocument"]["Statement"]
-    ]
-
-    mark = seen.statement("MarkScriptVersions")
-    assert (set(mark["Action"]), seen.text(mark["Resource"])) == (
-        {"s3:GetObjectVersionTagging", "s3:PutObjectTagging"},
-        f"{BUCKET}/*",
-    )
-    # A script that is removed or renamed has a key that the template no longer knows.
-    assert seen.text(change["Resource"]) == f"{BUCKET}/*"
-    assert set(change["Action"]) == {"s3:PutObject", "s3:DeleteObject", "s3:DeleteObjectVersion"}
-    assert (find["Action"], seen.text(find["Resource"])) == ("s3:ListBucketVersions", BUCKET)
-    assert (read["Action"], len(listed(read["Resource"]))) == ("s3:GetObject", 1)
-    assert seen.text(read["Resource"]).endswith(f"/{seen.one(RESOURCE)['SourceKey']}")
-    assert policy in seen.dependencies(seen.id(RESOURCE))
-
-
 def test_a_changed_script_is_a_changed_resource(make: Make, directory: Path, view: View) -> None:
     for construct_id, changed in (
         ("Before", "on_create.sh"),
@@ -226,17 +199,6 @@ def test_all_but_the_provisioner_and_the_writers_are_denied(seen: TemplateView) 
     assert seen.text(denial["Resource"]) == "<AWS::S3::Bucket.Arn>/*"
     assert seen.one(RESOURCE)["DestinationOwner"] == "deployment"
     assert "MarkScriptVersions" not in {each.get("Sid") for _, each in seen.statements()}
-
-
-def test_nothing_but_changes_of_objects_is_denied(seen: TemplateView) -> None:
-    # Who may change or delete the bucket and its policy is not locked out.
-    assert set(seen.statement("KeepScripts")["Action"]) == {
-        "s3:DeleteObject",
-        "s3:DeleteObjectVersion",
-        "s3:PutObject",
-        "s3:ReplicateDelete",
-        "s3:ReplicateObject",
-    }
 
 
 def test_a_bucket_of_another_stack_is_left_alone(stack: cdk.Stack, view: View) -> None:

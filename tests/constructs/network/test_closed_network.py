@@ -1,6 +1,5 @@
 """A closed network, and its VPC endpoints."""
 
-import json
 from typing import Any
 
 import aws_cdk as cdk
@@ -13,7 +12,7 @@ from tests.constructs.conftest import View
 from tests.support.configs import configured
 from tests.support.template_view import TemplateView
 
-ENDPOINT, GROUP = "AWS::EC2::VPCEndpoint", "AWS::EC2::SecurityGroup"
+ENDPOINT = "AWS::EC2::VPCEndpoint"
 FIREWALL = "AWS::Route53Resolver::Firewall"
 NODES, OTHERS = "sg-0123456789abcdef0", "sg-0123456789abcdef1"
 CLOSED: dict[str, Any] = {
@@ -119,24 +118,6 @@ def test_each_service_has_one_endpoint_and_one_interface_a_zone(seen: TemplateVi
         assert len(endpoint["SubnetIds"]) == 2
 
 
-def test_its_route_tables_lead_to_s3(seen: TemplateView) -> None:
-    gateway = seen.one(ENDPOINT, VpcEndpointType="Gateway")
-
-    assert len(gateway["RouteTableIds"]) == len(seen.all("AWS::EC2::RouteTable")) == 5
-
-
-def test_the_groups_of_its_users_alone_are_let_in(seen: TemplateView) -> None:
-    group = seen.one(GROUP)
-
-    assert [
-        (rule["SourceSecurityGroupId"], rule["IpProtocol"], rule["FromPort"], rule["ToPort"])
-        for rule in group["SecurityGroupIngress"]
-    ] == [(NODES, "tcp", 443, 443), (OTHERS, "tcp", 443, 443)]
-    # CDK's way to write: nothing out.
-    [nothing] = group["SecurityGroupEgress"]
-    assert nothing["CidrIp"] == "255.255.255.255/32"
-
-
 def test_a_policy_lets_through_what_its_service_is_for_from_this_account(
     seen: TemplateView,
 ) -> None:
@@ -155,18 +136,6 @@ def test_a_policy_lets_through_what_its_service_is_for_from_this_account(
         assert statement["Condition"] == {
             "StringEquals": {"aws:PrincipalAccount": {"Ref": "AWS::AccountId"}}
         }
-
-
-def test_s3_serves_this_account_and_reads_from_aws(seen: TemplateView) -> None:
-    own, *others = policies(seen)["s3"]
-
-    account = {"Ref": "AWS::AccountId"}
-    assert own["Condition"]["StringEquals"] == {
-        "aws:PrincipalAccount": account,
-        "aws:ResourceAccount": account,
-    }
-    assert {statement["Action"] for statement in others} == {"s3:GetObject"}
-    assert "starport-layer-bucket/*" in json.dumps(others)
 
 
 def test_full_access_is_what_aws_gives_an_endpoint_without_a_policy(

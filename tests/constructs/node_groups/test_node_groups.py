@@ -1,6 +1,5 @@
 """EKS node groups as CloudFormation sees them, and refused values of the section."""
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -199,15 +198,6 @@ def test_instances_have_the_tags_but_those_of_a_capacity_block(
         (tags,) = (e["Tags"] for e in data["TagSpecifications"] if e["ResourceType"] == kind)
         found = {each["Key"]: each["Value"] for each in tags if ":" not in each["Key"]}
         assert found == expected
-
-
-def test_nodes_may_use_network_interfaces_of_the_vpc_alone(made: Make, view: View) -> None:
-    made(["c5.2xlarge"])
-    (policy,) = view().one("AWS::IAM::Role", Description="Nodes of EKS node groups")["Policies"]
-    by_sid = {each["Sid"]: each for each in policy["PolicyDocument"]["Statement"]}
-    assert by_sid.keys() == {"ManageNetworkInterfaces", "TagNetworkInterfaces", "DescribeNetwork"}
-    assert "ec2:Vpc" in json.dumps(by_sid["ManageNetworkInterfaces"]["Condition"])
-    assert all("sagemaker" not in json.dumps(each) for each in by_sid.values())
 
 
 def test_a_domain_that_ends_alike_is_nobody_elses() -> None:

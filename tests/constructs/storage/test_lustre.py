@@ -10,10 +10,8 @@ from aws_cdk.assertions import Template
 
 from hyperpod_cdk import (
     DataRepositoryConfig,
-    FileSystemAvailability,
     Lustre,
     LustreConfig,
-    Provisioner,
     StorageConfig,
     lustre_file_system,
 )
@@ -195,27 +193,3 @@ def test_a_later_link_is_known_by_its_directory(linked: Linked) -> None:
 
     assert "one" in paths["/one"]
     assert "two" in paths["/two"]
-
-
-AVAILABILITY = "Custom::FileSystemAvailability"
-
-
-def test_names_come_from_the_wait_and_the_wait_has_its_right(
-    stack: cdk.Stack, surroundings: dict[str, Any], provisioner: Provisioner, view: View
-) -> None:
-    lustre = Lustre(stack, "Lustre", **surroundings, storage=StorageConfig())
-    mount = FileSystemAvailability(
-        stack, "Availability", file_system_id=lustre.file_system_id, provisioner=provisioner
-    )
-    names = stack.resolve([mount.dns_name, mount.mount_name])
-
-    seen = view()
-    waits = seen.id(AVAILABILITY)
-    right = seen.statement("DescribeFileSystem")
-
-    assert seen.one(AVAILABILITY)["FileSystemId"] == {"Ref": seen.id(FILE_SYSTEM)}
-    assert names == [{"Fn::GetAtt": [waits, "DnsName"]}, {"Fn::GetAtt": [waits, "MountName"]}]
-    assert (right["Action"], right["Resource"]) == ("fsx:DescribeFileSystems", "*")
-    assert any(
-        seen.resources[name]["Type"] == "AWS::IAM::Policy" for name in seen.dependencies(waits)
-    )
