@@ -75,6 +75,11 @@ ADDED: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
 }
 
 
+def test_every_section_has_a_case() -> None:
+    keys = {place.partition(".")[0] for _, rules in ADDED.values() for _, place in rules}
+    assert {*sections()} - keys == {"hyperpod", "node_groups"}, "add a row to ADDED"
+
+
 @pytest.mark.parametrize("name", ADDED)
 def test_each_section_says_what_its_change_does_and_takes_it_back(
     name: str, configure: Configure, assemble: Assemble, snapshot: SnapshotAssertion
