@@ -23,7 +23,7 @@ from hyperpod_cli.inspect.preflight.validators.bootstrap import bootstrap_findin
 from hyperpod_cli.inspect.registered import concerning
 from hyperpod_shared.aws_errors import is_denied
 
-# `make` has them, and packages the chart.
+# Of this machine, which the chart is packaged on next.
 _LOCAL = "client-tools"
 
 

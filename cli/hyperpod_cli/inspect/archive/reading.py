@@ -72,7 +72,7 @@ class _Reader:
         if not stacks:
             raise ArchiveError(
                 f"stacks: none of {self.config.name!r} is deployed in {self.session.region}; "
-                "`make rehearse` rehearses a first deployment"
+                "`hyperpod-cdk rehearse` rehearses a first deployment"
             )
         cluster = self._tried("the cluster", lambda: self._cluster(stacks))
         eks_cluster = self._eks_cluster(cluster)

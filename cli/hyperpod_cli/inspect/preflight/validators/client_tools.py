@@ -1,17 +1,14 @@
-"""The programs that deploying and operating take are on this machine."""
+"""The programs that deploying and operating take, and that no package brings, are here."""
 
 from collections.abc import Mapping
 from shutil import which
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import error, warning
+from hyperpod_cdk.schema.errors import warning
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 # By name: what takes the program, which reads on from its name; how it gets here.
 _TOOLS: Mapping[str, tuple[str, str]] = {
-    # https://docs.aws.amazon.com/cdk/v2/guide/prerequisites.html
-    "node": ("runs the CDK", "run `make setup` in the checkout"),
-    "cdk": ("deploys", "run `make setup` in the checkout"),
     "git": ("gets the official chart, if it is not packaged yet", "install git"),
     # https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html
     "aws": (
@@ -24,13 +21,12 @@ _TOOLS: Mapping[str, tuple[str, str]] = {
         "session-manager-working-with-install-plugin.html",
     ),
 }
-_NEEDED = ("node", "cdk")
 
 
 @validator(
     phase=Phase.MACHINE,
-    row="Node.js or the CDK CLI is missing; git, AWS CLI, session plugin (w)",
-    source="[CDK](https://docs.aws.amazon.com/cdk/v2/guide/prerequisites.html)",
+    row="git, the AWS CLI or its session plugin is missing (w)",
+    source="[AWS CLI](https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html)",
 )
 def client_tools(config: Config, _target: Target) -> Problems:
     """Find programs that are not on the PATH."""
@@ -38,5 +34,4 @@ def client_tools(config: Config, _target: Target) -> Problems:
         if which(name) is not None or (name == "git" and not config.needs_official_chart):
             continue
         message = f"is not on the PATH; it {use}: {fix}"
-        refuse = error if name in _NEEDED else warning
-        yield refuse((), name, message), f"command -v {name}"
+        yield warning((), name, message), f"command -v {name}"

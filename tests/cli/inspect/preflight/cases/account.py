@@ -1,23 +1,24 @@
 """Machines, accounts and regions that are not ready, and names that are taken."""
 
 import json
-import os
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk.helm.chart import HyperPodChartError
+from hyperpod_cli.deliver.charts.command import PINS
+from hyperpod_cli.deliver.charts.git_source import check_out_chart
+from hyperpod_cli.deliver.charts.pins import load_pins
+from hyperpod_cli.helm.helm import ChartError
 from hyperpod_emulator.hyperpod import Faults
 from hyperpod_emulator.testing.stacks import another_eks_cluster
 from hyperpod_rehearsal.existing_resources.observability import IDENTITY_CENTER, grafana_workspace
 from hyperpod_stacks.packaged_chart import helm_chart
 from tests.support.assembly import merged, synthesized
-from tests.support.configs import MINIMUM, REPOSITORY
+from tests.support.configs import MINIMUM
 from tests.support.failure import CONTROL_PLANE, Failure, creating
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, StepFailedError
 
-_CDK = REPOSITORY / "node_modules" / ".bin" / "cdk"
 _TRUST = {"Version": "2012-10-17", "Statement": []}
 # CloudFormation publishes no schema of the type for it.
 _WITHOUT_NATIVE = "eu-west-3"
@@ -37,21 +38,17 @@ def _empty_path(deployment: Deployment) -> None:
     deployment.patch.setenv("PATH", str(_folder(deployment)))
 
 
-def _cdk_deploy(_deployment: Deployment) -> None:
-    """Call the CDK CLI as make does.
+def _check_out(deployment: Deployment) -> None:
+    """Get the official chart, as `hyperpod-cdk charts` does.
 
     Raises:
         StepFailedError: It does not begin.
     """
-    done = subprocess.run(
-        [_CDK, "deploy"],
-        env={"PATH": os.environ["PATH"]},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode:
-        raise StepFailedError(done.stderr)
+    workspace = _folder(deployment) / "checkout"
+    try:
+        check_out_chart(source=load_pins(PINS).chart, workspace=workspace)
+    except ChartError as error:
+        raise StepFailedError(str(error)) from None
 
 
 def _folder(deployment: Deployment) -> Path:
@@ -215,11 +212,11 @@ FAILURES = (
         said="NotFound|not exist",
     ),
     Failure(
-        case="client-tools: without Node.js",
+        case="client-tools: without git",
         before=_empty_path,
-        found="'?node'? is not on the PATH",
-        deploy=_cdk_deploy,
-        said="node.*No such file",
+        found="'?git'? is not on the PATH",
+        deploy=_check_out,
+        said="git is not installed",
     ),
     Failure(
         case="bootstrap: never",
