@@ -32,10 +32,14 @@ def deployed_stacks(
 
 
 def _is_of(row: StackRow, stack: Deployed) -> bool:
-    """Return whether a stack of that name is what the row describes, in any version."""
+    """Return whether a stack of that name is what the row describes, in any version.
+
+    Stacks of others begin with EKS, too.
+    """
     description = str(stack.template.get("Description", ""))
-    begins = {text.partition(": ")[0] for text in row.descriptions}
-    return description.partition(": ")[0] in begins
+    of_eks, *with_hyperpod = row.descriptions
+    begins = {text.partition(": ")[0] for text in with_hyperpod}
+    return description == of_eks or description.partition(": ")[0] in begins
 
 
 def in_order(

@@ -10,6 +10,7 @@ from hyperpod_cli.aws.assembly import Stack, stacks_in
 from hyperpod_cli.deliver.destroy.assembly import write_assembly
 from hyperpod_cli.plan.deployed import deployed_stacks, in_order
 from hyperpod_shared.aws_errors import UNKNOWN_STACK
+from hyperpod_stacks.table import STACKS
 from tests.conftest import Assemble
 from tests.support.played import Played
 from tests.support.provisioner.fake_s3 import client_error
@@ -40,8 +41,13 @@ def aws(**templates: object) -> Played:
     ("operators", "names"),
     [
         (OPERATORS, ["ml-platform", "ml-hyperpod", "ml-operators"]),
+        (
+            {"Description": STACKS["operators"].descriptions[0], "Resources": {}},
+            ["ml-platform", "ml-hyperpod", "ml-operators"],
+        ),
         # Another's stack has the name.
         ({"Description": "Ours", "Resources": {}}, ["ml-platform", "ml-hyperpod"]),
+        ({"Description": "EKS: operators", "Resources": {}}, ["ml-platform", "ml-hyperpod"]),
         ({"Resources": {}}, ["ml-platform", "ml-hyperpod"]),
         ("Resources: {}", ["ml-platform", "ml-hyperpod"]),
         (client_error("AccessDenied", "DescribeStacks"), ["ml-platform", "ml-hyperpod"]),
