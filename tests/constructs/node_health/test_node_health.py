@@ -26,12 +26,10 @@ from hyperpod_cdk import (
 from hyperpod_cdk.config.daemon_sets import daemon_sets
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.node_health.section import CHECK_IMAGE
-from tests.conftest import Assemble
 from tests.constructs.conftest import View
 from tests.support.chart_rendering import template
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.refusals import lines_for
-from tests.support.template_view import TemplateView
 
 RELEASE = "Custom::HelmRelease"
 CHART = REPOSITORY / "charts" / "node-health"
@@ -196,15 +194,6 @@ def test_bytecode_is_no_part_of_a_chart(
         )
 
     assert len({item["ChartDigest"] for item in view().all(RELEASE)}) == 1
-
-
-def test_the_stack_has_it_beside_the_cluster(assemble: Assemble) -> None:
-    view = TemplateView(assemble(load_config(EXAMPLE)).templates()["health-hyperpod"])
-    release = view.id(RELEASE, Release="node-health")
-
-    assert release not in view.dependencies(view.id("Custom::HyperPodCluster"))
-    assert view.dependency_types(release) == {"AWS::IAM::Policy"}
-    assert release in view.dependencies(view.id("Custom::DeletionCheck"))
 
 
 @pytest.mark.parametrize(("instance_type", "runs"), [("ml.g5.48xlarge", True), (CPU, False)])

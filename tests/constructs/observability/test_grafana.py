@@ -11,14 +11,10 @@ from aws_cdk.assertions import Template
 from aws_cdk.aws_grafana import CfnWorkspace
 
 from hyperpod_cdk import (
-    EksConfig,
     GrafanaConfig,
     GrafanaInCluster,
-    GrafanaWorkspace,
-    HyperPodMetrics,
     ImportedGrafana,
     ImportedWorkspace,
-    PrometheusConfig,
     Provisioner,
 )
 from hyperpod_cdk.observability.grafana import grafana_of
@@ -30,7 +26,6 @@ PROMETHEUS = ImportedWorkspace(
 )
 ARN = "arn:aws:grafana:us-west-2:111122223333:/workspaces/g-0123456789"
 QUERY = ["aps:GetLabels", "aps:GetMetricMetadata", "aps:GetSeries", "aps:QueryMetrics"]
-CLOUDWATCH = ["cloudwatch:GetMetricData", "cloudwatch:ListMetrics"]
 MODELS: Mapping[str, Mapping[str, Any]] = {"gpus": {"uid": "gpus", "title": "GPUs", "panels": []}}
 WORKSPACE = "AWS::Grafana::Workspace"
 
@@ -39,22 +34,6 @@ def rights(seen: TemplateView, *sids: str) -> dict[str, list[str] | str]:
     """Return the actions of the statements of these names, by the resource."""
     found = [seen.statement(each) for each in sids]
     return {each["Resource"]: each["Action"] for each in found}
-
-
-def test_a_workspace_reads_one_workspace_of_prometheus_and_metrics_of_cloudwatch(
-    stack: cdk.Stack, view: View
-) -> None:
-    GrafanaWorkspace(stack, "Grafana", name="ml", prometheus=PROMETHEUS)
-
-    seen = view()
-    assert rights(seen, "QueryMetrics", "ReadCloudWatch") == {
-        PROMETHEUS.workspace_arn: QUERY,
-        "*": CLOUDWATCH,
-    }
-    workspace = seen.one(WORKSPACE)
-    assert workspace["AuthenticationProviders"] == ["AWS_SSO"]
-    assert workspace["PermissionType"] == "CUSTOMER_MANAGED"
-    assert workspace["AccountAccessType"] == "CURRENT_ACCOUNT"
 
 
 @pytest.mark.parametrize(
@@ -118,22 +97,3 @@ def test_the_one_in_the_cluster_reads_cloudwatch_if_a_dashboard_does(
     assert (
         made.command == "kubectl port-forward -n hyperpod-grafana deployment/hyperpod-grafana 3000"
     )
-
-
-def test_the_collectors_are_told_of_a_managed_one_as_aws_does(
-    stack: cdk.Stack, eks_cluster: eks.ICluster, view: View
-) -> None:
-    HyperPodMetrics(
-        stack,
-        "Metrics",
-        cluster=eks_cluster,
-        control_plane=EksConfig(),
-        prometheus=PrometheusConfig(),
-        workspace=PROMETHEUS,
-        grafana=ImportedGrafana(workspace_arn=ARN, workspace_name="research"),
-    )
-
-    seen = view()
-    values = json.loads(seen.text(seen.one("AWS::EKS::Addon")["ConfigurationValues"]))
-    assert values["amgWorkspace"] == {"workspaceName": "research", "arn": ARN}
-    assert rights(seen, "WriteMetrics") == {PROMETHEUS.workspace_arn: "aps:RemoteWrite"}

@@ -27,25 +27,6 @@ def _made(stack: cdk.Stack, view: View, **section: Any) -> TemplateView:
     return view()
 
 
-def test_cloudwatch_of_this_account_alone_publishes_beside_the_function(
-    stack: cdk.Stack, view: View
-) -> None:
-    made = _made(stack, view)
-    documents = [
-        made.one("AWS::KMS::Key")["KeyPolicy"],
-        made.one("AWS::SNS::TopicPolicy")["PolicyDocument"],
-    ]
-    for document in documents:
-        [statement] = [
-            each
-            for each in document["Statement"]
-            if "Service" in each.get("Principal", {}) and each["Effect"] == "Allow"
-        ]
-        assert statement["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
-        account = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
-        assert statement["Condition"] == account
-
-
 def test_a_topic_of_ones_own_gets_messages_and_keeps_its_policy(
     stack: cdk.Stack, view: View
 ) -> None:
@@ -58,15 +39,6 @@ def test_a_topic_of_ones_own_gets_messages_and_keeps_its_policy(
     assert made.one("AWS::Chatbot::SlackChannelConfiguration")["SnsTopicArns"] == [_MINE]
     alarm = made.one("AWS::CloudWatch::Alarm")
     assert (alarm["AlarmActions"], alarm["Threshold"]) == ([_MINE], 1)
-
-
-def test_the_channels_role_may_do_nothing(stack: cdk.Stack, view: View) -> None:
-    made = _made(stack, view, slack=_SLACK)
-    channel = made.one("AWS::Chatbot::SlackChannelConfiguration")
-    role = channel["IamRoleArn"]["Fn::GetAtt"][0]
-    assert "ManagedPolicyArns" not in made.resources[role]["Properties"]
-    attached = [each["Roles"] for each in made.all("AWS::IAM::Policy")]
-    assert [{"Ref": role}] not in attached
 
 
 @pytest.mark.parametrize(

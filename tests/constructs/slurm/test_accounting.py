@@ -98,49 +98,6 @@ def test_a_new_database_opens_no_finding(values: dict[str, Any], tmp_path: Path)
     assert findings(json.dumps(template), region="us-west-2") == ()
 
 
-def test_a_new_database_is_protected_and_open_to_the_nodes_alone(tmp_path: Path) -> None:
-    template, request, allowed, _ = _made(tmp_path, {"name": "slurm", "backup_days": 14})
-
-    database = _only(template, "AWS::RDS::DBInstance")
-    assert (
-        database["Properties"].items()
-        >= {
-            "BackupRetentionPeriod": 14,
-            "DeletionProtection": True,
-            "Engine": "mariadb",
-            "ManageMasterUserPassword": True,
-            "PubliclyAccessible": False,
-            "StorageEncrypted": True,
-        }.items()
-    )
-    assert "MasterUserPassword" not in database["Properties"]
-    made = [each for each in template["Resources"].values() if each["Type"].startswith("AWS::")]
-    assert {each["DeletionPolicy"] for each in made} == {"RetainExceptOnCreate"}
-    group = _only(template, "AWS::EC2::SecurityGroup")
-    [rule] = group["Properties"]["SecurityGroupIngress"]
-    assert (rule["SourceSecurityGroupId"], rule["FromPort"], rule["ToPort"]) == (
-        "sg-12345678",
-        3306,
-        3306,
-    )
-    subnets = [each for each in made if each["Type"] == "AWS::EC2::Subnet"]
-    zones = [subnet["Properties"].get("AvailabilityZoneId") for subnet in subnets]
-    assert zones == ["usw2-az1", None]  # the other one is the region's second by name
-    assert not [each for each in made if each["Type"] == "AWS::EC2::Route"]
-    [name] = [
-        key for key, each in template["Resources"].items() if each is not group and each == database
-    ]
-    secret = {"Fn::GetAtt": [name, "MasterUserSecret.SecretArn"]}
-    assert request == {
-        "Endpoint": {"Fn::GetAtt": [name, "Endpoint.Address"]},
-        "Name": "slurm",
-        "SecretArn": secret,
-    }
-    assert [(each["Action"], each["Resource"]) for each in allowed] == [
-        ("secretsmanager:GetSecretValue", secret)
-    ]
-
-
 def test_a_key_encrypts_records_and_secret_and_is_used_through_secrets_manager_alone(
     tmp_path: Path,
 ) -> None:
