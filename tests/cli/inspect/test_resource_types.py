@@ -6,6 +6,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.cost.charges import HOURS_A_MONTH, is_estimated
@@ -111,28 +112,20 @@ def test_the_region_of_the_environment_is_taken_where_there_is_no_other(
 
 
 @pytest.mark.parametrize(
-    ("count", "region", "said"),
+    ("count", "region"),
     [
-        (
-            2,
-            "us-west-2",
-            "398.00 a month with or without nodes (763.00 from 2026-12-02 on: Kubernetes 1.34 is "
-            "in extended support then), 51.82 an hour for nodes",
-        ),
-        (
-            1,
-            "us-east-1",
-            "about 398.00 a month with or without nodes (763.00 from 2026-12-02 on: Kubernetes "
-            "1.34 is in extended support then), 25.91 an hour for nodes",
-        ),
+        (2, "us-west-2"),
+        (1, "us-east-1"),
     ],
 )
-def test_the_one_line_names_what_is_not_counted(count: int, region: str, said: str) -> None:
+def test_the_one_line_names_what_is_not_counted(
+    count: int, region: str, snapshot: SnapshotAssertion
+) -> None:
     group = {"name": "g", "instance_type": "ml.p4d.24xlarge", "instance_count": count}
     network = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
     changes = {"region": None, "network": network, "cluster": {"instance_groups": [group]}}
     found = cost(configured(changes), region=region, day=DAY)
-    assert command.summary(found).endswith(said)
+    assert command.summary(found) == snapshot
 
 
 def test_nothing_known_is_unknown_and_not_0() -> None:

@@ -9,6 +9,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 # Answers as AWS CLI 1.46 does; each call is noted.
 _AWS = """#!/bin/sh
@@ -72,67 +73,58 @@ def deploy(folder: Path, *arguments: str, **variables: str) -> subprocess.Comple
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    "arguments",
     [
-        ([], "--bucket: is missing; name an S3 bucket"),
-        (["--bucket"], "--bucket: needs a value"),
-        ([*BUCKET, "now"], "now: is neither an option nor"),
-        ([*BUCKET, "--prefix", "a b/"], "--prefix: 'a b/' must be"),
+        [],
+        ["--bucket"],
+        [*BUCKET, "now"],
         *(
-            ([*BUCKET, "--prefix", prefix], "--prefix: '")
-            for prefix in ("../x/", "a/../b/", ".hidden/", "$(touch x)/", "no-slash", "a\nb/")
-        ),
-        *(
-            (["--bucket", bucket], f"--bucket: '{bucket}' must be")
-            for bucket in ("-x;id", "a b", "Upper", "ab", "a/../b")
-        ),
-        *(
-            (
-                [*BUCKET, "--dry-run", f"DeploymentName={name}"],
-                f"DeploymentName: '{name}' must be at most 14 lower-case letters",
+            [*BUCKET, "--prefix", prefix]
+            for prefix in (
+                "a b/",
+                "../x/",
+                "a/../b/",
+                ".hidden/",
+                "$(touch x)/",
+                "no-slash",
+                "a\nb/",
             )
+        ),
+        *(["--bucket", bucket] for bucket in ("-x;id", "a b", "Upper", "ab", "a/../b")),
+        *(
+            [*BUCKET, "--dry-run", f"DeploymentName={name}"]
             for name in ("x/;1e touch made #", "$(touch made)", "a b", "-x", "Ml", "a" * 15)
         ),
-        (
-            [*BUCKET, "--dry-run", "DeploymentName=ml\n--role-arn"],
-            "DeploymentName: a value is one line of text, and this one has 'ml?--role-arn'",
-        ),
-        ([*BUCKET, "--region", "us-west-2;id"], "--region: 'us-west-2;"),
-        ([*BUCKET, "Deployment.*=x"], "Deployment.*: is not a"),
-        ([*BUCKET, "Count=1"], "Count: is not a parameter of"),
-        ([*BUCKET, "AssetsBucket=b"], "AssetsBucket: comes from"),
-        (["--bucket", "none"], "--bucket: none must be a bucket of account"),
-        (
-            ["--bucket", "classic"],
-            "--bucket: classic is in us-east-1, but Lambda takes code from a bucket of us-west-2",
-        ),
-        (
-            [*BUCKET, "--region", "eu-west-1"],
-            "--bucket: assets is in us-west-2, but Lambda takes code from a bucket of eu-west-1",
-        ),
-        (
-            [*BUCKET, "AvailabilityZoneId1=usw2-az3"],
-            "AvailabilityZoneId1=usw2-az3: the deployment has AvailabilityZoneId1=, which cannot",
-        ),
+        [*BUCKET, "--dry-run", "DeploymentName=ml\n--role-arn"],
+        [*BUCKET, "--region", "us-west-2;id"],
+        [*BUCKET, "Deployment.*=x"],
+        [*BUCKET, "Count=1"],
+        [*BUCKET, "AssetsBucket=b"],
+        ["--bucket", "none"],
+        ["--bucket", "classic"],
+        [*BUCKET, "--region", "eu-west-1"],
+        [*BUCKET, "AvailabilityZoneId1=usw2-az3"],
     ],
 )
-def test_bad_input_is_one_line(folder: Path, arguments: list[str], said: str) -> None:
-    _is_told(folder, *arguments, said=said)
+def test_bad_input_is_one_line(
+    folder: Path, arguments: list[str], snapshot: SnapshotAssertion
+) -> None:
+    assert _refusal(folder, *arguments) == snapshot
 
 
 def test_missing_credentials_are_one_line(folder: Path) -> None:
     said = "AWS takes no credentials of yours: Unable to locate credentials.; set AWS_PROFILE"
-    _is_told(folder, *BUCKET, said=said, NO_CREDENTIALS="1")
+    assert _refusal(folder, *BUCKET, NO_CREDENTIALS="1").startswith(said)
 
 
-def _is_told(folder: Path, *arguments: str, said: str, **variables: str) -> None:
+def _refusal(folder: Path, *arguments: str, **variables: str) -> str:
     before = sorted(Path().iterdir())
     done = deploy(folder, *arguments, **variables)
 
     assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
-    assert line.startswith(said)
     assert sorted(Path().iterdir()) == before
+    return line
 
 
 @pytest.mark.parametrize(
