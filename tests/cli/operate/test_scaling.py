@@ -170,6 +170,7 @@ def refuse(
     deployed: dict[str, Any] | None,
     targets: tuple[int, int] = (1, 1),
     resource: str = "custom",
+    is_protected: bool = False,
 ) -> None:
     """Scale the second group."""
     (tmp_path / "ml.template.json").write_text(json.dumps(wanted), "utf-8")
@@ -193,7 +194,11 @@ def refuse(
     config = config.model_copy(
         update={"cluster": config.cluster.model_copy(update={"resource": resource})}
     )
-    session: Any = SimpleNamespace(client=lambda _: SimpleNamespace(get_template=get_template))
+    stack = {"EnableTerminationProtection": is_protected}
+    client = SimpleNamespace(
+        get_template=get_template, describe_stacks=lambda **_: {"Stacks": [stack]}
+    )
+    session: Any = SimpleNamespace(client=lambda _: client)
     cluster = described({ONE: (targets[0], targets[0]), TWO: (targets[1], targets[1])})
     chosen = Chosen(name="ml", session=session, config=config)
     command.refuse_pending(DEFAULT, group=TWO, chosen=chosen, cluster=cluster)
@@ -212,6 +217,8 @@ DIFFERS = "differs from what is deployed already, in ml"
         ({"wanted": template(0, 1)}, f"{DIFFERS}; `hyperpod-cdk diff"),
         ({"wanted": template(1, 1, Tags="new")}, f"{DIFFERS}; `hyperpod-cdk diff"),
         ({"deployed": None}, f"{DIFFERS}; `hyperpod-cdk diff"),
+        # The CDK CLI would lift what the file does not want.
+        ({"is_protected": True}, f"{DIFFERS}; `hyperpod-cdk diff"),
         (
             {"deployed": template(3, 1), "targets": (3, 1)},
             rf"{DIFFERS} \({ONE}: 1 in the file, 3 in the cluster\); `hyperpod-cdk diff",

@@ -11,9 +11,10 @@ import typer
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.effects.nodes import of_count
 from hyperpod_cli.aws.account import known_region
-from hyperpod_cli.aws.assembly import stacks_by_name
+from hyperpod_cli.aws.assembly import Stack, stacks_by_name
 from hyperpod_cli.aws.cdk_cli import synthesized
-from hyperpod_cli.aws.stacks import template_of
+from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.aws.stacks import described_stack, template_of
 from hyperpod_cli.operate.clusters import Chosen, DescribedCluster, chosen_cluster
 from hyperpod_cli.operate.nodes.ending import ending_lines
 from hyperpod_cli.operate.scaling.change import CountChange, count_change
@@ -76,7 +77,14 @@ def _differing(config: Path, *, group: str, chosen: Chosen) -> list[str]:
             for stack in stacks_by_name(folder)
             if _content(stack.template, group)
             != _content(template_of(cloudformation, stack.name), group)
+            or _loses_protection(stack, cloudformation)
         ]
+
+
+def _loses_protection(stack: Stack, cloudformation: AwsClient) -> bool:
+    """Return whether a deployment would lift the termination protection of a stack."""
+    there = described_stack(cloudformation, stack.name) or {}
+    return bool(there.get("EnableTerminationProtection")) and not stack.is_protected
 
 
 def _content(template: Mapping[str, Any], group: str) -> str:
