@@ -40,7 +40,8 @@ class CdkCliProcess(CommandRunner):
         super().__init__(
             [NODE_DIRECTORY / "node", _PROGRAM, node_modules().absolute() / "aws-cdk" / "lib"],
             environment=_inherited(),
-            directory=REPOSITORY,
+            # Where the path of the configuration starts from, in a checkout or elsewhere.
+            directory=Path.cwd(),
         )
 
 

@@ -22,7 +22,6 @@ from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.stack_progress.failures import failure_lines
 from hyperpod_cli.stack_progress.operation import Operation
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS, followed, lift_protection
-from hyperpod_rehearsal import REPOSITORY
 from hyperpod_rehearsal.cdk_cli import CdkCli, CdkError
 from hyperpod_rehearsal.deployer import Deployer
 from hyperpod_rehearsal.environment import RehearsalEnvironment
@@ -339,7 +338,6 @@ class Stage:
                 *(sys.executable, "-m", "hyperpod_cli", command),
                 *("--config", str(self.current), *options),
             ],
-            cwd=REPOSITORY,
             env={
                 **self.environment.aws.environment(),
                 **(self.deployer.environment() if credentials is None else credentials),

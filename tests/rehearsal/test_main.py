@@ -46,7 +46,7 @@ def test_a_request_that_is_too_large_is_one_line(tmp_path: Path) -> None:
     config = tmp_path / "large.yaml"
     config.write_text(json.dumps({"name": "ml", "cluster": {"instance_groups": groups}}))
 
-    process = started(str(config), directory=tmp_path)
+    process = started(config.name, directory=tmp_path)  # a path from the folder, not the project
     output, _ = process.communicate(timeout=PATIENCE_SECONDS)
 
     assert process.returncode == 2, output

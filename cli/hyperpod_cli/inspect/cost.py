@@ -45,7 +45,7 @@ def lines(found: Cost, *, name: str) -> Iterator[str]:
     page = pricing_pages()["HyperPod"]
     of_hyperpod = [charge for charge in found.nodes if " ml." in charge.detail]
     if any(charge.is_estimate or page in charge.note for charge in of_hyperpod):
-        yield "python -m tools.read_prices reads HyperPod's prices of a region from AWS's list."
+        yield "In a checkout, python -m tools.read_prices reads a region's prices from AWS's list."
     yield from textwrap.wrap(f"Not included: {'; '.join(found.left_out)}.", _WIDTH)
 
 

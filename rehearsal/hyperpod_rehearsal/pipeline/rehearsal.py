@@ -52,10 +52,10 @@ class PipelineRehearsal:
             CdkError: An account could not be bootstrapped.
             LocalAwsError: A local AWS did not start.
         """
-        if CHECKOUT is None:
+        if CHECKOUT is None or not CHECKOUT.samefile(Path.cwd()):
             raise OpsError(
-                "rehearse pipeline: pushes a checkout of hyperpod-cdk, and this is an installed "
-                "package; clone the project, and run the command there"
+                "rehearse pipeline: pushes the checkout of hyperpod-cdk that it runs in, and this "
+                "folder is none; clone the project, and run the command there"
             )
         shutil.rmtree(self.work_directory, ignore_errors=True)
         self.work_directory.mkdir(parents=True)
