@@ -58,25 +58,28 @@ def stack_effects(
 
 
 def _of_resources(
-    found: Mapping[str, Sequence[str]],
+    changed: Mapping[str, Sequence[str]],
     *,
     names: Mapping[str, str],
     templates: tuple[Template, Template],
 ) -> Iterator[Effect]:
-    counts = [f"{len(found[kind])} {words}" for kind, words in _COUNTED.items() if found.get(kind)]
+    counts = [
+        f"{len(changed[kind])} {words}" for kind, words in _COUNTED.items() if changed.get(kind)
+    ]
     if counts:
         yield Effect(rule=RESOURCES, text=", ".join(counts))
     types = {each: str(kind) for one in templates for each, kind, _ in resources_of(one)}
     for kind, words in _NAMED.items():
-        if not found.get(kind):
+        logical_ids = changed.get(kind)
+        if not logical_ids:
             continue
-        shown = sorted(names.get(each, each) for each in found[kind])
+        shown = sorted(names.get(each, each) for each in logical_ids)
         more = f" and {len(shown) - _AT_MOST} more" if len(shown) > _AT_MOST else ""
-        holds_data = any(resource_type(types.get(each, "")).holds_data for each in found[kind])
+        holds_data = any(resource_type(types.get(each, "")).holds_data for each in logical_ids)
         yield Effect(
             rule=f"stack.{kind}",
             text=f"{words} {', '.join(shown[:_AT_MOST])}{more}",
-            resources=frozenset(found[kind]),
+            resources=frozenset(logical_ids),
             loses=holds_data and kind != "kept",
         )
 

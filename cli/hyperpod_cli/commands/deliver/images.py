@@ -25,7 +25,9 @@ from hyperpod_cli.terminal.options import ConfigFile, Every
     ]
 )
 def image(
-    action: Annotated[Literal["build"], typer.Argument(help="What to do.")],
+    action: Annotated[  # noqa: ARG001 - says what to do, and there is one thing
+        Literal["build"], typer.Argument(help="What to do.")
+    ],
     *,
     config: ConfigFile,
     docker: Annotated[
@@ -44,7 +46,6 @@ def image(
     from hyperpod_cli.aws.session import aws_session
     from hyperpod_cli.deliver import training_images as work
 
-    assert action == "build"  # noqa: S101 - typer takes no other
     loaded = load_config(config)
     found = work.training_images(loaded, path=config, session=aws_session(config=loaded))
     if docker:
