@@ -84,9 +84,7 @@ def render() -> Mapping[Path, str]:
     for when, by in (refusal for refusals in found.values() for refusal in refusals):
         if by not in (_TYPE, _FIXED, *_PLACES_OF_MARKS.values()):
             files.setdefault(by, {})[when] = None
-    by_file = table(
-        ("file", "refuses"), ((_link(file), "<br>".join(files[file])) for file in sorted(files))
-    )
+    by_file = "".join(f"- {_link(file)}: {'; '.join(files[file])}\n" for file in sorted(files))
     return {TARGET: f"{_HEADER}{by_key}\n## What each file refuses\n\n{by_file}"}
 
 
