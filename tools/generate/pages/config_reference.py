@@ -28,7 +28,7 @@ file with `hyperpod-cdk deploy config/mine.yaml`. To find the keys for a task, s
 
 Unknown keys, wrong types and values that AWS would reject are reported before anything is deployed,
 one line each: file, key, value, rule. Editors check and complete the files with
-`config/schema.json`, which also lists every instance type. This page is generated from the model.
+`config/schema.json`, which also lists every instance type.
 
 Behind a key are its type and its default, if it has one. A type names null only where it means
 something else than leaving the key out. Your own file does not inherit what `config/default.yaml`
