@@ -6,6 +6,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import ConfigError, Network, NetworkConfig, network_of, security_group_of
 from hyperpod_cdk.network.imported import ImportedNetwork, ImportedSecurityGroup
@@ -83,37 +84,37 @@ GOOD: Mapping[str, Mapping[str, Any]] = {
 }
 SUBNETS = "hyperpod_subnets"
 BAD: list[tuple[Mapping[str, Any], str]] = [
-    ({**ALL, "vpc_cidr": "10.0.0.0/16"}, "vpc_cidr: '10.0.0.0/16' must be left out with vpc_id"),
-    ({"vpc_cidr": None}, "vpc_cidr: null must be a CIDR block, unless vpc_id names a VPC"),
-    ({**ALL, "eks_subnet_ids": EKS[:1]}, "eks_subnet_ids: ['subnet-0123456789abcdef1'] must list"),
-    ({**ALL, "eks_subnet_ids": EKS[:1] * 2}, "eks_subnet_ids[1]: 'subnet-0123456789abcdef1' is li"),
-    ({**ALL, "eks_subnet_cidrs": BLOCKS}, "eks_subnet_ids: ['subnet-0123456789abcdef1', 'subnet-"),
-    ({**ALL, SUBNETS: [{}]}, "hyperpod_subnets[0].cidr: is missing: give the CIDR block of a new"),
+    ({**ALL, "vpc_cidr": "10.0.0.0/16"}, "vpc_cidr"),
+    ({"vpc_cidr": None}, "vpc_cidr"),
+    ({**ALL, "eks_subnet_ids": EKS[:1]}, "eks_subnet_ids"),
+    ({**ALL, "eks_subnet_ids": EKS[:1] * 2}, "eks_subnet_ids[1]"),
+    ({**ALL, "eks_subnet_cidrs": BLOCKS}, "eks_subnet_ids"),
+    ({**ALL, SUBNETS: [{}]}, "hyperpod_subnets[0].cidr"),
     (
         {**ALL, SUBNETS: [{**NODES, **NEW}]},
-        "hyperpod_subnets[0].cidr: '10.0.64.0/18' must be left out with subnet_id",
+        "hyperpod_subnets[0].cidr",
     ),
     (
         {**ALL, SUBNETS: [{**NODES, "route_table_id": TABLE}]},
-        f"hyperpod_subnets[0].route_table_id: '{TABLE}' must be left out with subnet_id",
+        "hyperpod_subnets[0].route_table_id",
     ),
     (
         {**ALL, SUBNETS: [{"subnet_id": NODES["subnet_id"]}]},
-        "hyperpod_subnets[0].availability_zone_id: is missing: name the zone of subnet-",
+        "hyperpod_subnets[0].availability_zone_id",
     ),
-    ({**ALL, SUBNETS: [NODES, NODES]}, "hyperpod_subnets[1].subnet_id: 'subnet-0123456789abcdef3'"),
+    ({**ALL, SUBNETS: [NODES, NODES]}, "hyperpod_subnets[1].subnet_id"),
     (
         {**ALL, SUBNETS: [NEW]},
-        "hyperpod_subnets[0].route_table_id: is missing: the new subnet has no route to AWS",
+        "hyperpod_subnets[0].route_table_id",
     ),
-    ({**ALL, "nat_gateway_ids": NATS[:1]}, "nat_gateway_ids: ['nat-0123456789abcdef1'] must be le"),
+    ({**ALL, "nat_gateway_ids": NATS[:1]}, "nat_gateway_ids"),
     (
         {**ALL, SUBNETS: [NEW], "nat_gateway_ids": NATS},
-        "nat_gateway_ids: ['nat-0123456789abcdef1', 'nat-0123456789abcdef2'] must be one NAT",
+        "nat_gateway_ids",
     ),
     (
         {**ALL, SUBNETS: [NEW], "nat_gateway_ids": NATS[:1], "nat_gateways": "single"},
-        "nat_gateways: 'single' must be none, or left out, with nat_gateway_ids",
+        "nat_gateways",
     ),
     (
         {
@@ -122,41 +123,41 @@ BAD: list[tuple[Mapping[str, Any], str]] = [
             SUBNETS: [{**NEW, "availability_zone_id": "usw2-az3"}],
             "nat_gateway_ids": NATS,
         },
-        "hyperpod_subnets[0].availability_zone_id: 'usw2-az3' must be one of availability_zone_ids",
+        "hyperpod_subnets[0].availability_zone_id",
     ),
     (
         {**ALL, **PUBLIC, "internet_gateway_id": None},
-        "internet_gateway_id: is missing: name the VPC's internet gateway",
+        "internet_gateway_id",
     ),
     (
         {**ALL, "internet_gateway_id": GATEWAY},
-        f"internet_gateway_id: '{GATEWAY}' must be left out: there are no public_subnet_cidrs",
+        "internet_gateway_id",
     ),
-    ({**ALL, "add_cidrs_to_vpc": True}, "add_cidrs_to_vpc: true must be left out: no HyperPod su"),
+    ({**ALL, "add_cidrs_to_vpc": True}, "add_cidrs_to_vpc"),
     (
         {**ALL, "add_security_group_rules": ["self_ingress"]},
-        "add_security_group_rules: ['self_ingress'] needs network.security_group_id",
+        "add_security_group_rules",
     ),
     (
         {**ALL, "security_group_id": GROUP, "add_security_group_rules": ["self_ingress"] * 2},
-        "add_security_group_rules[1]: 'self_ingress' is listed twice",
+        "add_security_group_rules[1]",
     ),
-    ({"eks_subnet_ids": EKS}, "eks_subnet_ids: ['subnet-0123456789abcdef1', 'subnet-0123456789ab"),
-    ({"security_group_id": GROUP}, f"security_group_id: '{GROUP}' needs network.vpc_id"),
-    ({"nat_gateway_ids": NATS[:1], "nat_gateways": "none"}, "nat_gateway_ids: ['nat-012345678"),
-    ({"internet_gateway_id": GATEWAY}, f"internet_gateway_id: '{GATEWAY}' needs network.vpc_id"),
-    ({"add_cidrs_to_vpc": True}, "add_cidrs_to_vpc: true needs network.vpc_id"),
+    ({"eks_subnet_ids": EKS}, "eks_subnet_ids"),
+    ({"security_group_id": GROUP}, "security_group_id"),
+    ({"nat_gateway_ids": NATS[:1], "nat_gateways": "none"}, "nat_gateway_ids"),
+    ({"internet_gateway_id": GATEWAY}, "internet_gateway_id"),
+    ({"add_cidrs_to_vpc": True}, "add_cidrs_to_vpc"),
     (
         {SUBNETS: [NODES]},
-        "hyperpod_subnets[0].subnet_id: 'subnet-0123456789abcdef3' needs network.",
+        "hyperpod_subnets[0].subnet_id",
     ),
     (
         {SUBNETS: [{**NEW, "route_table_id": TABLE}]},
-        f"hyperpod_subnets[0].route_table_id: '{TABLE}'",
+        "hyperpod_subnets[0].route_table_id",
     ),
     (
         {"nat_gateways": "single", "public_subnet_cidrs": []},
-        "nat_gateways: 'single' needs public_subnet_cidrs",
+        "nat_gateways",
     ),
 ]
 
@@ -171,13 +172,16 @@ def test_combinations_that_make_sense(values: Mapping[str, Any], stack: cdk.Stac
     assert len(made.node_subnets.subnets) == len(network.hyperpod_subnets)
 
 
-@pytest.mark.parametrize(("values", "start"), BAD, ids=[start for _, start in BAD])
-def test_others_are_refused_in_one_line(values: Mapping[str, Any], start: str) -> None:
+@pytest.mark.parametrize(("values", "place"), BAD)
+def test_others_are_refused_in_one_line(
+    values: Mapping[str, Any], place: str, snapshot: SnapshotAssertion
+) -> None:
     with pytest.raises(ConfigError) as caught:
         NetworkConfig(**values)
 
     [line] = caught.value.lines
-    assert line.startswith(f"NetworkConfig.{start}")
+    assert line.startswith(f"NetworkConfig.{place}: ")
+    assert line == snapshot
 
 
 def test_nothing_is_made_where_all_exists(stack: cdk.Stack) -> None:
