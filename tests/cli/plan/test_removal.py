@@ -1,7 +1,16 @@
 """What the deletion of stacks is said to delete, and to leave."""
 
-from hyperpod_cli.aws.stacks import DeployedResource
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.aws.stacks import Deployed, DeployedResource
+from hyperpod_cli.deliver.destroy import deletion
 from hyperpod_cli.plan.removal import outcome, removal_effects, removal_lines
+from hyperpod_cli.terminal.errors import DECLINED
+from tests.support.configs import CONFIG_FOLDER
 
 EVERYTHING = "hyperpod-cdk destroy --all config/mine.yaml"
 TEMPLATE = {
@@ -84,3 +93,21 @@ def test_what_holds_files_and_workloads_is_named_first() -> None:
         "FSx FileSystem fs-1 with all its files, S3 Bucket ml-b with all its objects, "
         "EKS Cluster ml-eks, Availability fs-1, 1 of IAM"
     )
+
+
+@pytest.mark.parametrize("status", ["CREATE_COMPLETE", "ROLLBACK_FAILED"])
+def test_what_a_stack_retains_is_said_to_stay_whatever_became_of_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: str
+) -> None:
+    session = SimpleNamespace(polling_client=lambda _: None, region="us-west-2")
+    there = {"ml-storage": Deployed(status=status, template=TEMPLATE)}
+    monkeypatch.setattr(deletion, "deployer_session", lambda _: session)
+    monkeypatch.setattr(deletion, "stacks_in", lambda _: [Stack(name="ml-storage", template={})])
+    monkeypatch.setattr(deletion, "deployed_stacks", lambda *_, **__: there)
+    monkeypatch.setattr(deletion, "resources_of", lambda *_: iter(RESOURCES))
+    monkeypatch.setattr(deletion, "agreed", lambda _: False)
+    asked = {"everything": True, "express": False, "yes": False}
+    path = CONFIG_FOLDER / "default.yaml"
+    assert deletion.destroy(path, templates=Path("cdk.out"), **asked) == DECLINED
+    deleted, _, stays = capsys.readouterr().out.partition("This stays, and is billed as before:")
+    assert ("fs-1" in deleted, "fs-1" in stays) == (False, True)

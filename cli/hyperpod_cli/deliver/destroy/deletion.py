@@ -16,7 +16,6 @@ from hyperpod_cli.aws.session import deployer_session
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, resources_of
 from hyperpod_cli.deliver.destroy.assembly import write_assembly
 from hyperpod_cli.plan.deployed import deployed_stacks, in_order
-from hyperpod_cli.plan.plan import former_template
 from hyperpod_cli.plan.removal import ending, outcome, removal_effects, removal_lines
 from hyperpod_cli.stack_progress.progress import Followed
 from hyperpod_cli.stack_progress.terminal import agreed, followed, lift_protection, run
@@ -44,10 +43,9 @@ def destroy(path: Path, *, templates: Path, everything: bool, express: bool, yes
         effects = [
             effect
             for stack in _going(stacks, config=config, everything=everything)
+            if (found := former[stack.name]) is not None
             for effect in removal_effects(
-                stack.name,
-                template=former_template(former[stack.name]),
-                resources=resources_of(client, stack.name),
+                stack.name, template=found.template, resources=resources_of(client, stack.name)
             )
         ]
     except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
