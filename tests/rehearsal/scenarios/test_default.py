@@ -305,7 +305,7 @@ def test_make_deploy_follows_the_stacks_verifies_and_ends_with_their_outputs(
         "  ml-platform: no change",
         "  ml-hyperpod: no change",
     ]
-    assert cost.startswith("Cost at list prices of ")
+    assert cost.startswith("A month of these stacks with all their nodes, in USD: ")
     assert said.count("ml-cluster\n") == 1
     report = stage.work_directory / "ml" / "report.html"
     assert f"\nReport: {report}\n" in said
