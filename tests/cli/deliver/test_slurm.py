@@ -110,7 +110,7 @@ def test_a_configuration_is_written(
     assert ran("init", *given, *options, "pbs") == (
         2,
         "",
-        "ORCHESTRATOR: 'pbs' must be eks or slurm\n",
+        "--orchestrator: 'pbs' must be eks or slurm\n",
     )
 
     assert ran("init", *given, *options, "slurm").code == 0

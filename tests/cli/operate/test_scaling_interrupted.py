@@ -325,7 +325,7 @@ def test_a_second_command_is_refused_and_told_who_has_the_file(
     assert refused.code == 2
     assert re.match(
         rf"{link}: process {os.getpid()} of \S+ on \S+ \(`hyperpod-cdk scale worker 3 --config "
-        rf"{file} --yes`, since [-\d]+ [:\d]+ UTC\) is changing it; wait until that ends, then "
+        rf"{file} --yes`, since [-\d]+T[:\d]+Z\) is changing it; wait until that ends, then "
         "run it again; nothing was changed\n",
         refused.err,
     )

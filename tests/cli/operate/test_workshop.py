@@ -13,6 +13,7 @@ from botocore.validate import ParamValidator
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.commands.operate.workshop import env
 from hyperpod_cli.operate.workshop import cluster_config, exports, variables
+from hyperpod_cli.terminal.configuration import DEFAULT_CONFIG
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.hyperpod.service_model import violations_of
 from tests.conftest import Assemble, Configure
@@ -101,12 +102,12 @@ def test_without_a_stack_it_says_so(
 
     monkeypatch.setattr("hyperpod_cli.aws.stacks.outputs_of", nothing)
     with pytest.raises(OpsError, match="ml-platform is not deployed"):
-        env()
+        env(config=DEFAULT_CONFIG)
     # Whoever has all that the stack would tell needs none.
     for line in LISTED:
         name, _, value = line.removeprefix("export ").partition("=")
         monkeypatch.setenv(name, value)
-    env()
+    env(config=DEFAULT_CONFIG)
     assert capsys.readouterr().out.splitlines() == LISTED
 
 

@@ -35,5 +35,5 @@ def test_a_key_is_named_by_an_arn_of_the_region(section: dict[str, object], mess
 
 @pytest.mark.parametrize("days", [0, 31, 366])
 def test_logs_are_kept_for_a_time_that_cloudwatch_has(days: int) -> None:
-    with pytest.raises(ValidationError, match="retention of CloudWatch Logs"):
+    with pytest.raises(ValidationError, match=r"log_retention_days\n  Input should be 1, 3, 5"):
         configured({"log_retention_days": days})

@@ -161,7 +161,7 @@ def test_a_folder_that_nodes_cannot_run_is_refused(
     with pytest.raises(ConfigError, match=r"^LifecycleScriptsConfig\.directory: ") as refused:
         LifecycleScriptsConfig(directory=directory)
 
-    assert refused.value.lines == snapshot
+    assert [line.replace(str(tmp_path), "") for line in refused.value.lines] == snapshot
 
 
 def test_a_folder_without_entry_script_or_of_links_is_refused(tmp_path: Path) -> None:

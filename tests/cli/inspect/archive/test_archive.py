@@ -130,7 +130,7 @@ TEMPLATE = "templates/ml-platform.json"
         ({"deployment": {"control_plane": {"name": "ml-eks"}}}, "version: Field required"),
         ({"deployment": {"node_groups": [NODE_GROUP]}}, "scalingConfig.maxSize: Field required"),
         ({"deployment": {"cloudformation": {"a": {}}}}, "cloudformation.a: Statement"),
-        ({"manifest": {"account": "ml"}}, "account: 'ml' must be the 12 digits"),
+        ({"manifest": {"account": "ml"}}, "account: must be the 12 digits"),
         ({"manifest": {"region": "mars-1"}}, "region: is not an AWS region"),
     ],
 )
