@@ -122,7 +122,7 @@ def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) 
     """
     INTERRUPTS.install(allowed=False)
     folder = Path.cwd()
-    command = deploy_command(config, folder=folder)
+    command = deploy_command(config)
     loaded = load_config(config)
     _refuse_other_region(region, config=config, loaded=loaded)
     with locked(config):

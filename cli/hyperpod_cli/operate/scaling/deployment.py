@@ -17,13 +17,8 @@ from hyperpod_cli.terminal.interrupts import INTERRUPTS
 from hyperpod_stacks.table import stack_name
 
 
-def deploy_command(config: Path, *, folder: Path) -> list[str]:
-    """Return the command that deploys a configuration without asking.
-
-    It is refused outside of the project's folder.
-    """
-    if not (folder / "cdk.json").is_file():
-        raise OpsError(f"{folder}: is not the folder of the project; run it there, to deploy")
+def deploy_command(config: Path) -> list[str]:
+    """Return the command that deploys a configuration without asking."""
     return [sys.executable, "-m", "hyperpod_cli", "deploy", str(config), "--yes"]
 
 
