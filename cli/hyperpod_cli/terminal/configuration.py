@@ -64,7 +64,8 @@ def only_config() -> Path:
     """Return the configuration of a deployment in this folder, if there is one."""
     from hyperpod_cdk import Config  # noqa: PLC0415 - takes long
 
-    return _only(Config.model_fields, "config.yaml", in_checkout=DEFAULT_CONFIG)
+    write = "or write one with `hyperpod-cdk init`"
+    return _only(Config.model_fields, "config.yaml", in_checkout=DEFAULT_CONFIG, otherwise=write)
 
 
 def only_pipeline() -> Path:
@@ -72,10 +73,11 @@ def only_pipeline() -> Path:
     from hyperpod_cdk.pipeline.section import PipelineFile  # noqa: PLC0415
 
     place = Path("config/pipeline/pipeline.yaml")
-    return _only(PipelineFile.model_fields, "pipeline.yaml", in_checkout=place)
+    copy = "or begin with the example in docs/pipeline.md"
+    return _only(PipelineFile.model_fields, "pipeline.yaml", in_checkout=place, otherwise=copy)
 
 
-def _only(fields: Any, name: str, *, in_checkout: Path) -> Path:  # noqa: ANN401 - of pydantic
+def _only(fields: Any, name: str, *, in_checkout: Path, otherwise: str) -> Path:  # noqa: ANN401 - of pydantic
     """Return the file of that name, else the only one with the required keys.
 
     A checkout of the project has its configurations in a folder, and none at its top: there, its
@@ -95,7 +97,7 @@ def _only(fields: Any, name: str, *, in_checkout: Path) -> Path:  # noqa: ANN401
         return in_checkout
     raise OpsError(
         f"FILE: this folder has no {name}, nor another configuration; name one, as an argument, "
-        "or write one with `hyperpod-cdk init`"
+        f"{otherwise}"
     )
 
 

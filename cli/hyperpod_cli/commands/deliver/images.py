@@ -26,7 +26,7 @@ from hyperpod_cli.terminal.options import ConfigFile, Every
 )
 def image(
     action: Annotated[  # noqa: ARG001 - says what to do, and there is one thing
-        Literal["build"], typer.Argument(help="What to do.")
+        Literal["build"], typer.Argument(metavar="build", help="What to do.")
     ],
     *,
     config: ConfigFile,

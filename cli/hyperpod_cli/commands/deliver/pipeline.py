@@ -40,8 +40,10 @@ def pipeline(
 @command(iam=["sts:AssumeRole", "sts:GetCallerIdentity"])
 def review(
     *,
-    assembly: Annotated[Path, typer.Argument(help="What the pipeline's synthesis wrote.")],
-    output: Annotated[Path, typer.Argument(help="Folder for the differences.")],
+    assembly: Annotated[
+        Path, typer.Argument(metavar="ASSEMBLY", help="What the pipeline's synthesis wrote.")
+    ],
+    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for the differences.")],
     config: Annotated[Path, typer.Option(help="File of the pipeline's configuration.")],
     environment: Annotated[str, typer.Option(help="Name of the environment.")],
     rehearse_change: Annotated[

@@ -13,7 +13,7 @@ from hyperpod_cli.terminal.options import AsJson, ConfigFile, Region
 @command(iam=CALLS, in_kubernetes=IN_KUBERNETES)
 def archive(
     *,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
+    file: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="The file to write.")],
     config: ConfigFile,
     region: Region = None,
 ) -> None:
