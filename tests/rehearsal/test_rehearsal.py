@@ -290,7 +290,7 @@ def test_an_interrupted_rehearsal_leaves_no_process_but_a_report(
     assert _alive(started) == set()
     html = (tmp_path / "build" / "rehearsal" / "report.html").read_text("utf-8")
     assert "The rehearsal was interrupted." in html
-    assert "Stack ml-platform: CREATE_<wbr>COMPLETE" in html
+    assert '<th scope="row">ml-platform</th><td>CREATE_<wbr>COMPLETE</td>' in html
 
 
 @pytest.fixture
