@@ -181,6 +181,7 @@ def test_a_training_job_is_submitted_followed_and_stopped(
     assert (refused.exit_code, refused.output.count("\n")) == (2, 1)
     assert "secret: there is no Secret 'hugging-face'" in refused.output
     (tmp_path / "charts").symlink_to(REPOSITORY / "charts")
+    (tmp_path / "config.yaml").symlink_to(operator.stage.config_path)
     operator.output("kubeconfig", KUBECONFIG="")
     secret, helm_and_kubectl = (
         block.commands for block in blocks(REPOSITORY / "docs" / "training.md")
@@ -299,7 +300,7 @@ def test_the_log_of_a_node_says_what_it_was_doing(on_call: Operator) -> None:
     logs.put_log_events(logGroupName=group, logStreamName=stream, logEvents=events)
 
     text = run(on_call, "logs", "worker-group-1")
-    assert [line.split("Z ")[1] for line in text.splitlines()[:2]] == [
+    assert [line.split("Z ")[-1] for line in text.splitlines()[:2]] == [
         line.removeprefix("Z ") for line in lines
     ]
     assert "Running: The last step that wrote something is nvidia_runtime: no GPU" in text
@@ -316,7 +317,7 @@ def test_the_documentation_shows_the_commands_of_today(operator: Operator, name:
 
 def test_what_differs_each_time_has_a_fixed_value_of_the_same_length() -> None:
     one, other = (
-        f"2026-11-{day} 11:06:55 i-{some * 17} sg-{some * 17} hyperpod-i-{some * 17}"
+        f"2026-11-{day}T11:06:55Z i-{some * 17} sg-{some * 17} hyperpod-i-{some * 17}"
         for day, some in (("22", "a"), ("23", "b"))
     )
     assert settled(one) == settled(other)
