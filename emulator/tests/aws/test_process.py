@@ -114,7 +114,8 @@ def test_it_ends_when_its_parent_is_killed(temporary: Path) -> None:
 def test_an_environment_that_cannot_be_made_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_aws, "INTERPRETER", tmp_path / "cache" / "bin" / "python")
+    for module in (local_aws, environment):
+        monkeypatch.setattr(module, "INTERPRETER", tmp_path / "cache" / "bin" / "python")
     monkeypatch.setattr(environment, "FOLDER", tmp_path / "cache")
     pins = tmp_path / "requirements.txt"
     pins.write_text("ministack==0.0.0 --hash=sha256:" + "0" * 64)
