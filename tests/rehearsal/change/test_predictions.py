@@ -267,7 +267,7 @@ def test_a_rollback_that_is_predicted_is_what_happens(
     stage.environment.aws.tell(step)
     found, ends, error = done(stage, changed, archive)
 
-    assert "Internal failure, which is rehearsed" in error
+    assert "Internal failure, which is simulated" in error
     assert [*rollback.changes] == found == []
     assert rollback.statuses == {"ml-hyperpod": "UPDATE_ROLLBACK_COMPLETE"}
     assert ends == []

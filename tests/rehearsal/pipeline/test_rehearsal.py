@@ -72,7 +72,7 @@ def test_pushes_are_deployed_and_mistakes_stopped(
     )
     assert "cluster.name: 'ml-dev-cluster-2' cannot be changed once it is deployed" in said
     review = tmp_path / "work" / "execution-1" / "Review-prod" / "build" / "review" / "diff.txt"
-    assert "[+] AWS::EC2::VPC" in review.read_text("utf-8")
+    assert "ml-prod-platform: new, " in review.read_text("utf-8")
 
 
 def test_what_describes_no_pipeline_is_refused(tmp_path: Path) -> None:
