@@ -3,6 +3,7 @@
 What is for one orchestrator is in a folder of its name, as rules are.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -14,6 +15,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.section import ORCHESTRATORS
 
+_LINK = re.compile(r"\[[^]]+\]\(\S+\)$", re.MULTILINE)
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
 
@@ -21,11 +23,9 @@ Found = TypeVar("Found")
 @dataclass(frozen=True, kw_only=True)
 class _Row:
     phase: IntEnum
-    row: str
     iam: Sequence[str] = ()
     keys: Sequence[str] = ()
     names: Sequence[str] = ()
-    source: str = ""
     needs_kubernetes: bool = False
     of_hyperpod: bool = False
 
@@ -34,20 +34,31 @@ class _Row:
 class Registered(_Row, Generic[Given, Found]):
     """A function with what is derived from it: its place in the order, and in the documentation.
 
+    The first line of its docstring says what it finds; a link there is to its documentation.
+
     Attributes:
         function: The function, whose name is its file's.
         phase: When it runs; within a phase, the order is that of the names.
-        row: What its row of the documentation says.
         iam: The IAM actions of its calls. Default: it calls nothing of AWS.
         keys: Keys of the configuration that a validator refuses. Default: it looks at no key.
         names: Kinds of resources, as `Names` has them, whose keys it refuses. Default: none.
-        source: Link to the documentation of what it finds, as Markdown. Default: none.
         needs_kubernetes: Whether it looks into Kubernetes before anything else. Default: not.
         of_hyperpod: Whether it looks at a HyperPod cluster, and has nothing to do without one.
             Default: not.
     """
 
     function: Callable[Given, Iterator[Found]]
+
+    @property
+    def summary(self) -> str:
+        """What it finds, as the first line of its docstring says."""
+        return str(self.function.__doc__).partition("\n")[0].removesuffix(".")
+
+    @property
+    def source(self) -> str:
+        """The link of its docstring, as Markdown; empty if there is none."""
+        link = _LINK.search(str(self.function.__doc__))
+        return "" if link is None else link[0]
 
     @property
     def orchestrator(self) -> str | None:
@@ -64,7 +75,7 @@ class register(_Row):
     """Registers the function of a file; `Registered` says what each value is."""
 
     def __call__(self, function: Callable[Given, Iterator[Found]]) -> Registered[Given, Found]:
-        """Return the function with its row."""
+        """Return the function with what was given."""
         return Registered(function=function, **vars(self))
 
 

@@ -200,7 +200,7 @@ def test_what_a_validator_finds_refuses_a_deployment(
     code: int,
     snapshot: SnapshotAssertion,
 ) -> None:
-    @validator(phase=Phase.REGION, row="what is played")
+    @validator(phase=Phase.REGION)
     def subject(_config: Config, target: Target) -> Iterator[Problem]:
         assert target.client("sts").get_caller_identity() == CALLER
         if isinstance(found, Exception):

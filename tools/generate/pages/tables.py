@@ -71,7 +71,7 @@ def _results() -> str:
 
 
 def _validators() -> str:
-    rows = ((name, each.row, each.source) for name, each in VALIDATORS.items())
+    rows = ((name, each.summary, each.source) for name, each in VALIDATORS.items())
     return table(("validator", "blocked, or a warning (w)", "source"), rows)
 
 
@@ -79,7 +79,7 @@ def _subjects() -> str:
     def rows() -> Iterator[tuple[str, ...]]:
         for name, each in SUBJECTS.items():
             places = ("Kubernetes" * each.needs_kubernetes, "AWS" * bool(each.iam))
-            yield name, each.row, ", ".join(filter(None, places)), _code(sorted(each.iam))
+            yield name, each.summary, ", ".join(filter(None, places)), _code(sorted(each.iam))
 
     return table(("subject", "passes if", "reads", "IAM actions"), rows())
 

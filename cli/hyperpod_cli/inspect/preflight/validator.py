@@ -48,5 +48,5 @@ def as_list(value: Any) -> list[Any]:  # noqa: ANN401 - any JSON value
 
 
 validator = register
-"""Registers the validator of a file of `validators/`; its row says what it blocks or warns of."""
+"""Registers the validator of a file of `validators/`; its docstring says what is blocked."""
 Validator = Registered[[Config, Target], Problem]

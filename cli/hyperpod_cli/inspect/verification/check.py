@@ -102,7 +102,7 @@ class Phase(IntEnum):
 
 
 subject = register
-"""Registers the subject of a file of `subjects/`; its row says when it holds."""
+"""Registers the subject of a file of `subjects/`; its docstring says when it holds."""
 Subject = Registered[[LiveDeployment], Check]
 
 

@@ -14,16 +14,14 @@ _REFUSED = ("AccessDeniedException", "RepositoryNotFoundException", "RegistryNot
 
 
 @validator(
-    phase=Phase.EXISTING_RESOURCES,
-    keys=["workloads.base_registry"],
-    row="warns if a base image of `workloads` is missing",
-    source="[Deep Learning Containers](https://aws.github.io/deep-learning-containers/reference/region_availability/)",
-    iam=["ecr:BatchGetImage"],
+    phase=Phase.EXISTING_RESOURCES, keys=["workloads.base_registry"], iam=["ecr:BatchGetImage"]
 )
 def base_images(config: Config, target: Target) -> Problems:
-    """Find base images that are not in their registry, or that the registry does not let see.
+    """Warns if a base image of `workloads` is missing.
 
     The deployment would succeed, and `hyperpod-cdk image build` fail.
+
+    [Deep Learning Containers](https://aws.github.io/deep-learning-containers/reference/region_availability/)
     """
     if config.workloads is None:
         return

@@ -10,14 +10,12 @@ BOOTSTRAP_VERSION = "/cdk-bootstrap/hnb659fds/version"
 https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-customizing.html"""
 
 
-@validator(
-    phase=Phase.REGION,
-    row="`cdk bootstrap` has never run in the account and region",
-    source="[CDK](https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html)",
-    iam=["ssm:GetParameter"],
-)
+@validator(phase=Phase.REGION, iam=["ssm:GetParameter"])
 def bootstrap(_config: Config, target: Target) -> Problems:
-    """Find an account and region in which `cdk bootstrap` has never run."""
+    """`cdk bootstrap` has never run in the account and region.
+
+    [CDK](https://docs.aws.amazon.com/cdk/v2/guide/bootstrapping-env.html)
+    """
     finding = bootstrap_finding(target.client("ssm"), where=str(target))
     if finding is not None:
         yield finding, f"aws ssm get-parameter --name {BOOTSTRAP_VERSION}"

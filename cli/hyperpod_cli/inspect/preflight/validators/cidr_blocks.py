@@ -19,14 +19,14 @@ Blocks = Mapping[KeyPath, str]
 @validator(
     phase=Phase.NETWORK,
     keys=["network.eks_subnet_cidrs", "network.hyperpod_subnets[].cidr"],
-    row="CIDR blocks of subnets are in use, or there are too many",
-    source="[VPC](https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html)",
     iam=["cloudformation:ListStackResources", "ec2:DescribeSubnets", "ec2:DescribeVpcs"],
 )
 def cidr_blocks(config: Config, target: Target) -> Problems:
-    """Find blocks that are outside the VPC, taken, or one too many.
+    """CIDR blocks of subnets are in use, or there are too many.
 
     https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html
+
+    [VPC](https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html)
     """
     vpc = existing_vpc(config, target)
     if vpc is None:

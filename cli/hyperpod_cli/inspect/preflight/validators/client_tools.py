@@ -23,13 +23,12 @@ _TOOLS: Mapping[str, tuple[str, str]] = {
 }
 
 
-@validator(
-    phase=Phase.MACHINE,
-    row="git, the AWS CLI or its session plugin is missing (w)",
-    source="[AWS CLI](https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html)",
-)
+@validator(phase=Phase.MACHINE)
 def client_tools(config: Config, _target: Target) -> Problems:
-    """Find programs that are not on the PATH."""
+    """Git, the AWS CLI or its session plugin is missing (w).
+
+    [AWS CLI](https://docs.aws.amazon.com/cli/latest/userguide/getting-started-install.html)
+    """
     for name, (use, fix) in _TOOLS.items():
         if which(name) is not None or (name == "git" and not config.needs_official_chart):
             continue

@@ -68,11 +68,6 @@ class Need:
         "cluster.instance_groups[].volume_size_gib",
         "region",
     ],
-    row=(
-        "instances of a type, of the cluster, of all clusters, Spot Instances of all "
-        "clusters, or the size of a volume are beyond a quota; of a training plan (w)"
-    ),
-    source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)",
     of_hyperpod=True,
     iam=[
         "sagemaker:ListClusters",
@@ -81,12 +76,14 @@ class Need:
     ],
 )
 def cluster_quotas(config: Config, target: Target) -> Problems:
-    """Find types, sums of instances, and volumes beyond what HyperPod gives the account.
+    """Instances of a type or of clusters, or a volume's size, are beyond a quota; of a plan (w).
 
     HyperPod refuses the cluster with ResourceLimitExceeded. For a group on a training plan it is a
     warning: AWS does not say whether its instances count.
 
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCluster.html
+
+    [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)
     """
     yield from problems(_of_clusters(config, target), target)
 

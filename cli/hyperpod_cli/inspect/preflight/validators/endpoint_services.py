@@ -24,15 +24,13 @@ _LIST = f"{_DESCRIBE} --query ServiceNames"
         "network.closed",
         "network.hyperpod_subnets[].availability_zone_id",
     ],
-    row=(
-        "with `network.closed`: a service has no VPC endpoints in the region, or in a zone of"
-        " HyperPod subnets"
-    ),
-    source="[PrivateLink](https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html)",
     iam=["ec2:DescribeAvailabilityZones", "ec2:DescribeVpcEndpointServices"],
 )
 def endpoint_services(config: Config, target: Target) -> Problems:
-    """Find services without interface endpoints in the region, or in a zone that needs one."""
+    """`network.closed`, and a service has no VPC endpoints in the region, or in a zone of nodes.
+
+    [PrivateLink](https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html)
+    """
     if not config.network.closed:
         return
     needed = [each.name for each in config.endpoint_services]

@@ -34,11 +34,6 @@ _KMS = ("aws:kms", "aws:kms:dsse")
         "lifecycle_scripts.existing_bucket_name",
         "lifecycle_scripts.prefix",
     ],
-    row=(
-        "your bucket is in another account or region, its key cannot be used, or other objects "
-        "are in the prefix"
-    ),
-    source="[existing resources](existing-resources.md)",
     iam=[
         "cloudformation:ListStackResources",
         "kms:DescribeKey",
@@ -51,7 +46,10 @@ _KMS = ("aws:kms", "aws:kms:dsse")
     ],
 )
 def existing_bucket(config: Config, target: Target) -> Problems:
-    """Find a bucket that is not there, or that nodes or the deployment may not use."""
+    """Your bucket is elsewhere, its key cannot be used, or other objects are in the prefix.
+
+    [existing resources](existing-resources.md)
+    """
     name = config.lifecycle_scripts.existing_bucket_name
     if name is None:
         return

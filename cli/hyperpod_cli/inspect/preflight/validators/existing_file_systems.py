@@ -51,8 +51,6 @@ _USABLE = ("AVAILABLE", "UPDATING")
         "cluster.instance_groups[].fsx_openzfs_mounts[].dns_name",
         "storage.file_system_id",
     ],
-    row="your file system cannot be mounted",
-    source="[storage](storage.md)",
     iam=[
         "ec2:DescribeNetworkInterfaces",
         "ec2:DescribeSecurityGroups",
@@ -61,7 +59,10 @@ _USABLE = ("AVAILABLE", "UPDATING")
     ],
 )
 def existing_file_systems(config: Config, target: Target) -> Problems:
-    """Find file systems that are not there, cannot be mounted, or that the nodes do not reach."""
+    """Your file system cannot be mounted.
+
+    [storage](storage.md)
+    """
     for path, value, identifier, kind in _named(config):
         for message in _problems(identifier, kind=kind, config=config, target=target):
             yield error(path, value, message), describe_command(identifier)

@@ -16,12 +16,13 @@ _SERVICE = "sagemaker.amazonaws.com"
 @validator(
     phase=Phase.EXISTING_RESOURCES,
     keys=["cluster.execution_role_arn", "cluster.instance_groups[].execution_role_arn"],
-    row="your role lacks a permission that nodes need",
-    source="[existing resources](existing-resources.md)",
     iam=["iam:GetPolicy", "iam:GetPolicyVersion", "iam:GetRole", "iam:SimulatePrincipalPolicy"],
 )
 def existing_role(config: Config, target: Target) -> Problems:
-    """Find roles that SageMaker may not assume, or that lack rights of nodes."""
+    """Your role lacks a permission that nodes need.
+
+    [existing resources](existing-resources.md)
+    """
     for arn, (path, groups) in _roles(config).items():
         if arn.split(":")[4] != target.account:
             message = f"must be a role of account {target.account}, which the cluster is in"

@@ -26,12 +26,13 @@ _LUSTRE, _OPEN_ZFS = "LustreConfiguration", "OpenZFSConfiguration"
 @validator(
     phase=Phase.EXISTING_RESOURCES,
     keys=["storage.capacity_gib", "storage.home_directories.capacity_gib", "storage.metadata_iops"],
-    row="FSx would reject a change",
-    source="[storage](storage.md)",
     iam=["cloudformation:DescribeStacks", "fsx:DescribeFileSystems"],
 )
 def file_system_changes(config: Config, target: Target) -> Problems:
-    """Find changes of deployed file systems that FSx refuses, or would refuse now."""
+    """FSx would reject a change.
+
+    [storage](storage.md)
+    """
     if config.storage is None:
         return
     deployed = outputs(config, "storage", target)

@@ -24,8 +24,6 @@ from hyperpod_cli.inspect.preflight.validators.subnets import way_findings
         "network.internet_gateway_id",
         "network.nat_gateway_ids",
     ],
-    row="a gateway is in another VPC, or has no route to the internet",
-    source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
     iam=[
         "ec2:DescribeInternetGateways",
         "ec2:DescribeNatGateways",
@@ -35,9 +33,11 @@ from hyperpod_cli.inspect.preflight.validators.subnets import way_findings
     ],
 )
 def gateways(config: Config, target: Target) -> Problems:
-    """Find what new subnets cannot be connected to.
+    """A gateway is in another VPC, or has no route to the internet.
 
     https://docs.aws.amazon.com/vpc/latest/userguide/vpc-nat-gateway.html
+
+    [EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)
     """
     vpc = existing_vpc(config, target)
     if vpc is None:

@@ -34,17 +34,17 @@ Statement = Mapping[str, Any]
     phase=Phase.EXISTING_RESOURCES,
     keys=["encryption.kms_key_arn"],
     names=("KMS key",),
-    row="a key does not exist, is not enabled, or its policy lacks a statement",
-    source="[KMS](https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html)",
     iam=["kms:DescribeKey", "kms:GetKeyPolicy"],
 )
 def kms_key(config: Config, target: Target) -> Problems:
-    """Find keys that are not there, not enabled or not symmetric, and a policy without a statement.
+    """A key does not exist, is not enabled, or its policy lacks a statement.
 
     The policy of a key of another account cannot be read, and is not looked at.
 
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
     https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
+
+    [KMS](https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html)
     """
     client = target.client("kms")
     usable = set()

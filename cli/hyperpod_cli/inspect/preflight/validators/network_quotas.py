@@ -13,8 +13,6 @@ from hyperpod_cli.inspect.preflight.validators.cluster_quotas import Need, probl
 @validator(
     phase=Phase.QUOTAS,
     keys=["network", "network.nat_gateways", "region"],
-    row="VPCs, Elastic IP addresses or network interfaces are beyond a quota",
-    source="[VPC](https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html)",
     iam=[
         "cloudformation:ListStackResources",
         "ec2:DescribeAddresses",
@@ -25,7 +23,10 @@ from hyperpod_cli.inspect.preflight.validators.cluster_quotas import Need, probl
     ],
 )
 def network_quotas(config: Config, target: Target) -> Problems:
-    """Find a VPC, Elastic IP addresses and network interfaces beyond the account's quotas."""
+    """VPCs, Elastic IP addresses or network interfaces are beyond a quota.
+
+    [VPC](https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html)
+    """
     yield from problems(_of_network(config, target), target)
 
 

@@ -13,16 +13,15 @@ _LOOK = "aws cloudformation describe-stacks --stack-name"
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
     keys=["cluster", "cluster.name"],
-    row="`cluster: null` although the HyperPod stack exists, or a cluster although the stack of "
-    "node groups has the Helm releases",
-    source="[ADR 117](adr/nodes.md#117-the-helm-releases-are-in-the-stack-of-the-first-nodes)",
     iam=["cloudformation:ListStackResources"],
 )
 def nodes_stack(config: Config, target: Target) -> Problems:
-    """Find a HyperPod cluster that comes or goes while another stack has the Helm releases.
+    """The HyperPod cluster comes or goes while another stack has the Helm releases.
 
     Two stacks cannot have one release, and the HyperPod stack takes the role and the bucket of the
     platform, which go without a cluster.
+
+    [ADR 117](adr/nodes.md#117-the-helm-releases-are-in-the-stack-of-the-first-nodes)
     """
     hyperpod, groups = stack_name(config, "hyperpod"), stack_name(config, "node-groups")
     has_hyperpod, name = is_deployed(config, "hyperpod", target), config.cluster.name

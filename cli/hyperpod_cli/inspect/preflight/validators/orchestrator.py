@@ -12,15 +12,15 @@ from hyperpod_stacks.table import stack_name
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
     keys=["cluster.orchestrator"],
-    row="the deployment of that name uses the other orchestrator",
-    source="[orchestrators](orchestrators.md)",
     iam=["cloudformation:DescribeStacks"],
 )
 def orchestrator(config: Config, target: Target) -> Problems:
-    """Find a deployment whose orchestrator the configuration would change.
+    """The deployment of that name uses the other orchestrator.
 
     CloudFormation refuses the change of the parameter that holds it, which stacks of former
     versions do not have: those are of EKS, and their control plane would be deleted.
+
+    [orchestrators](orchestrators.md)
     """
     stack, wanted = stack_name(config, "platform"), config.cluster.orchestrator
     found = described_stack(target.client("cloudformation"), stack)

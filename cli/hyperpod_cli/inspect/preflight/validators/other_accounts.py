@@ -13,14 +13,12 @@ _GETS = {
 _REFUSED = "execution_role_arn"
 
 
-@validator(
-    phase=Phase.EXISTING_RESOURCES,
-    names=("KMS key", "principal"),
-    row="an admin, another principal or a KMS key is in another account (w)",
-    source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html)",
-)
+@validator(phase=Phase.EXISTING_RESOURCES, names=("KMS key", "principal"))
 def other_accounts(config: Config, target: Target) -> Problems:
-    """Find principals and keys of other accounts, which EKS, S3 and KMS take."""
+    """An admin, another principal or a KMS key is in another account (w).
+
+    [EKS](https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html)
+    """
     for named in named_resources(config):
         gets = _GETS.get(named.kind)
         if gets is None or named.path[-1] == _REFUSED or not named.value.startswith("arn:"):

@@ -11,13 +11,14 @@ _NATIVE = "AWS::SageMaker::Cluster"
 @validator(
     phase=Phase.REGION,
     keys=["cluster.resource"],
-    row="`cluster.resource: native`, and the region has no `AWS::SageMaker::Cluster`",
-    source="[DescribeType](https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeType.html)",
     of_hyperpod=True,
     iam=["cloudformation:DescribeType"],
 )
 def resource_types(config: Config, target: Target) -> Problems:
-    """Find a region in which CloudFormation does not have the cluster's own type."""
+    """`cluster.resource: native`, and the region has no `AWS::SageMaker::Cluster`.
+
+    [DescribeType](https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeType.html)
+    """
     if config.cluster.resource != "native":
         return
     cloudformation = target.client("cloudformation")

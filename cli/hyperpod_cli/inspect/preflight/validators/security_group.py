@@ -22,8 +22,6 @@ _SAYS = {
 @validator(
     phase=Phase.NETWORK,
     keys=["network.add_security_group_rules", "network.security_group_id"],
-    row="traffic within the group, or outbound traffic, is not allowed",
-    source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)",
     iam=[
         "cloudformation:ListStackResources",
         "ec2:DescribeSecurityGroupRules",
@@ -32,9 +30,11 @@ _SAYS = {
     ],
 )
 def security_group(config: Config, target: Target) -> Problems:
-    """Find rules that the group lacks, and rules to add that it has, or would lose one to.
+    """Traffic within the group, or outbound traffic, is not allowed.
 
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html
+
+    [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)
     """
     vpc, group_id = existing_vpc(config, target), config.network.security_group_id
     if vpc is None or group_id is None:

@@ -32,11 +32,6 @@ _FEWEST_ADDRESSES = 6
         "network.eks_subnet_ids",
         "network.hyperpod_subnets[].subnet_id",
     ],
-    row=(
-        "a subnet is in another VPC, public, without a route to the internet, or has too few "
-        "addresses; subnets of a group with EFA are in several zones"
-    ),
-    source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
     iam=[
         "cloudformation:ListStackResources",
         "ec2:DescribeRouteTables",
@@ -46,9 +41,11 @@ _FEWEST_ADDRESSES = 6
     ],
 )
 def subnets(config: Config, target: Target) -> Problems:
-    """Find subnets that are elsewhere, public, cut off or full, or a group with EFA across zones.
+    """A subnet is elsewhere, public, cut off or full; those of a group with EFA are in many zones.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
+
+    [EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)
     """
     yield from _groups_across_zones(config, target)
     vpc = existing_vpc(config, target)

@@ -21,9 +21,6 @@ from hyperpod_stacks.table import stack_name
         "lifecycle_scripts.bucket_name",
         "name",
     ],
-    row="a HyperPod cluster of another stack, a bucket, a role, an EKS cluster or its log group of "
-    "that name exists",
-    source="[CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-resource-import.html)",
     iam=[
         "cloudformation:ListStackResources",
         "eks:DescribeCluster",
@@ -36,11 +33,13 @@ from hyperpod_stacks.table import stack_name
     ],
 )
 def taken_names(config: Config, target: Target) -> Problems:
-    """Find names that something else has, before the first deployment.
+    """A HyperPod cluster, a bucket, a role, an EKS cluster or its log group has the name already.
 
     CloudFormation finds a name of another owner when it comes to the resource, and rolls back; it
     takes no existing EKS cluster for the deployment's own. The HyperPod cluster comes last, when
     all else is billed.
+
+    [CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-resource-import.html)
     """
     if config.cluster.exists:
         yield from _hyperpod_cluster(config, target)

@@ -11,14 +11,14 @@ _PATH: KeyPath = ("observability", "notifications", "topic_arn")
 @validator(
     phase=Phase.EXISTING_RESOURCES,
     keys=["observability.notifications.topic_arn"],
-    row="your SNS topic does not exist",
-    source="[SNS](https://docs.aws.amazon.com/sns/latest/api/API_Publish.html)",
     iam=["sns:GetTopicAttributes"],
 )
 def topic(config: Config, target: Target) -> Problems:
-    """Find a topic that is not there, or is in another region than the deployment turns out to be.
+    """Your SNS topic does not exist.
 
     No one would be told of anything; e-mail addresses could not subscribe.
+
+    [SNS](https://docs.aws.amazon.com/sns/latest/api/API_Publish.html)
     """
     notifications = config.observability.notifications
     if notifications is None or notifications.topic_arn is None:

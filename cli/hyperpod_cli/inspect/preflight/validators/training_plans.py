@@ -23,11 +23,6 @@ Plan = Mapping[str, Any]
 @validator(
     phase=Phase.CAPACITY,
     keys=["cluster.instance_groups[].training_plan_arn"],
-    row=(
-        "the plan does not exist, cannot be used, has another type or zone, or is too small; it "
-        "starts later (w)"
-    ),
-    source="[SageMaker](https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTrainingPlan.html)",
     iam=[
         "cloudformation:ListStackResources",
         "ec2:DescribeAvailabilityZones",
@@ -35,7 +30,10 @@ Plan = Mapping[str, Any]
     ],
 )
 def training_plans(config: Config, target: Target) -> Problems:
-    """Find plans that are not there, not usable, elsewhere, of another type, or too small."""
+    """The plan does not exist, is unusable, elsewhere or too small; it starts later (w).
+
+    [SageMaker](https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTrainingPlan.html)
+    """
     groups: dict[str, Groups] = {}
     for where, group in config.cluster.groups_with_paths():
         if group.training_plan_arn is not None:

@@ -15,14 +15,14 @@ _ATTRIBUTES = {
 @validator(
     phase=Phase.PLACES,
     keys=["network.vpc_id"],
-    row="the VPC does not exist, or has DNS turned off",
-    source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)",
     iam=["ec2:DescribeVpcAttribute", "ec2:DescribeVpcs"],
 )
 def vpc(config: Config, target: Target) -> Problems:
-    """Find what is wrong with the VPC itself.
+    """The VPC does not exist, or has DNS turned off.
 
     Without both attributes, nodes do not register with EKS.
+
+    [EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)
     """
     vpc_id = config.network.vpc_id
     if vpc_id is None:

@@ -13,14 +13,14 @@ _COMMAND = "aws ec2 describe-availability-zones"
 @validator(
     phase=Phase.PLACES,
     keys=["network.availability_zone_ids"],
-    row="the account does not have the zone, or EKS does not support it",
-    source="[EC2](https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeAvailabilityZones.html)",
     iam=["ec2:DescribeAvailabilityZones"],
 )
 def zones(config: Config, target: Target) -> Problems:
-    """Find zones that the account does not have, and names of zones that EKS refuses.
+    """The account does not have the zone, or EKS does not support it.
 
     https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+
+    [EC2](https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeAvailabilityZones.html)
     """
     zonal = of_lists(config, "availability_zone_ids")
     named = {**zonal, **of_subnets(config, "availability_zone_id")}

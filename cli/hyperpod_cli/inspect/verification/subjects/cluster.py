@@ -9,12 +9,11 @@ from hyperpod_cli.operate.nodes.health import RUNNING
 
 @subject(
     phase=Phase.CLUSTER,
-    row="the cluster is InService, its nodes run, and the deployment reported no shortage",
     iam=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"],
     of_hyperpod=True,
 )
 def cluster(deployment: LiveDeployment) -> Checks:
-    """Check the cluster's status, its nodes, and what the deployment said of a shortage."""
+    """The cluster is InService, its nodes run, and the deployment reported no shortage."""
     config = deployment.config
     sagemaker = deployment.client("sagemaker")
     name = config.cluster.name

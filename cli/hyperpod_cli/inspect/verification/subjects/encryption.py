@@ -20,7 +20,6 @@ _ADVICE = (
 
 @subject(
     phase=Phase.DATA,
-    row="every resource that the configuration assigns to the KMS key is encrypted with it",
     iam=[
         "cloudformation:ListStackResources",
         "eks:DescribeCluster",
@@ -34,7 +33,7 @@ _ADVICE = (
     ],
 )
 def encryption(deployment: LiveDeployment) -> Checks:
-    """Check each kind of data that the configuration has encrypted with its key."""
+    """Every resource that the configuration assigns to the KMS key is encrypted with it."""
     config, clients = deployment.config, deployment.client
     section, plane = config.encryption, config.control_plane
     if not section.has_key:

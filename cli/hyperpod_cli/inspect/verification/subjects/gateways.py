@@ -3,13 +3,9 @@
 from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 
-@subject(
-    phase=Phase.NETWORK,
-    row="each NAT gateway in the deployment's VPC is the target of a route",
-    iam=["ec2:DescribeRouteTables"],
-)
+@subject(phase=Phase.NETWORK, iam=["ec2:DescribeRouteTables"])
 def gateways(deployment: LiveDeployment) -> Checks:
-    """Check that each NAT gateway in the deployment's VPC is the target of a route."""
+    """Each NAT gateway in the deployment's VPC is the target of a route."""
     network = deployment.config.network
     if network.vpc_id is not None or network.closed:
         return

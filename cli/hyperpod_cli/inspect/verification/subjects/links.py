@@ -4,13 +4,9 @@ from hyperpod_cdk import LustreConfig
 from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 
-@subject(
-    phase=Phase.DATA,
-    row="each link of a file system to S3 is AVAILABLE",
-    iam=["fsx:DescribeDataRepositoryAssociations"],
-)
+@subject(phase=Phase.DATA, iam=["fsx:DescribeDataRepositoryAssociations"])
 def links(deployment: LiveDeployment) -> Checks:
-    """Check each link of a file system to S3."""
+    """Each link of a file system to S3 is AVAILABLE."""
     section = deployment.config.storage
     for _, files in () if section is None else section.placed_files:
         if isinstance(files, LustreConfig):

@@ -10,14 +10,9 @@ from hyperpod_cli.inspect.preflight.existing_network import (
 from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 
-@subject(
-    phase=Phase.NETWORK,
-    row="each subnet of nodes has an active route out; in a closed network, nothing routes to "
-    "the internet, and each service has its VPC endpoint",
-    iam=["ec2:DescribeRouteTables", "ec2:DescribeVpcEndpoints"],
-)
+@subject(phase=Phase.NETWORK, iam=["ec2:DescribeRouteTables", "ec2:DescribeVpcEndpoints"])
 def routes(deployment: LiveDeployment) -> Checks:
-    """Check that each subnet of nodes has a way out that works; a closed network has endpoints."""
+    """Nodes have an active route out; a closed network has none, and each service its endpoint."""
     if deployment.config.network.closed:
         yield from _endpoints(deployment)
         return

@@ -11,14 +11,9 @@ def script_key(config: Config) -> str | None:
     return entry and joined(config.scripts_prefix, entry)
 
 
-@subject(
-    phase=Phase.CLUSTER,
-    row="the lifecycle script for new nodes is in the bucket",
-    iam=["s3:ListBucket"],
-    of_hyperpod=True,
-)
+@subject(phase=Phase.CLUSTER, iam=["s3:ListBucket"], of_hyperpod=True)
 def scripts(deployment: LiveDeployment) -> Checks:
-    """Check that the lifecycle script for new nodes is in the bucket."""
+    """The lifecycle script for new nodes is in the bucket."""
     bucket = deployment.outputs_of("platform")["S3BucketName"]
     key = script_key(deployment.config)
     if key is None:

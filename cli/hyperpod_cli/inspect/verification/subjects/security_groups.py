@@ -9,14 +9,9 @@ _ALL = "-1"
 _DIRECTIONS = {"from": "IpPermissions", "to": "IpPermissionsEgress"}
 
 
-@subject(
-    phase=Phase.NETWORK,
-    row="the security groups of the nodes, and others for EFA, allow all traffic from and to "
-    "themselves",
-    iam=["ec2:DescribeSecurityGroups"],
-)
+@subject(phase=Phase.NETWORK, iam=["ec2:DescribeSecurityGroups"])
 def security_groups(deployment: LiveDeployment) -> Checks:
-    """Check that each security group of nodes lets all traffic from and to itself through.
+    """The security groups of nodes, and others for EFA, allow all traffic within themselves.
 
     EFA authorizes by group alone, in both directions.
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html

@@ -11,17 +11,13 @@ _ABSENT = "ParameterNotFound"
 _KINDS = {None: "standard", "GPU": "nvidia", "Neuron": "neuron"}
 
 
-@validator(
-    phase=Phase.VERSIONS,
-    keys=["node_groups[].release_version"],
-    row="EKS does not list the release of the AMI of an EKS node group (w)",
-    source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html)",
-    iam=["ssm:GetParameter"],
-)
+@validator(phase=Phase.VERSIONS, keys=["node_groups[].release_version"], iam=["ssm:GetParameter"])
 def ami_releases(config: Config, target: Target) -> Problems:
-    """Find releases that are not among EKS's public parameters, as it refuses an unknown one.
+    """EKS does not list the release of the AMI of an EKS node group (w).
 
     A warning, because no document says for how long EKS keeps a parameter of an old release.
+
+    [EKS](https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html)
     """
     ssm = target.client("ssm")
     for where, group in groups_with_paths(config):

@@ -33,11 +33,6 @@ Members = Sequence[tuple[KeyPath, ManagedNodeGroupConfig]]
         "node_groups[].capacity_reservation_id",
         "node_groups[].capacity_reservation_resource_group_arn",
     ],
-    row=(
-        "a capacity reservation or Capacity Block of an EKS node group does not exist, cannot "
-        "be used, has another type or zone, or is too small; it ends soon (w)"
-    ),
-    source="[EC2](https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-using.html)",
     iam=[
         "cloudformation:ListStackResources",
         "ec2:DescribeAvailabilityZones",
@@ -46,9 +41,11 @@ Members = Sequence[tuple[KeyPath, ManagedNodeGroupConfig]]
     ],
 )
 def capacity_reservations(config: Config, target: Target) -> Problems:
-    """Find reservations that are not there, not usable, elsewhere, of another type, or too small.
+    """A node group's reservation is not there, unusable, elsewhere or too small; it ends soon (w).
 
     One of another account is there if its owner shares it.
+
+    [EC2](https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-using.html)
     """
     members: dict[tuple[str, str], list[tuple[KeyPath, ManagedNodeGroupConfig]]] = {}
     for where, group in groups_with_paths(config):

@@ -37,8 +37,6 @@ _ACCESS_ENTRY = "AWS::EKS::AccessEntry"
         "network.security_group_id",
         "network.vpc_id",
     ],
-    row="your EKS cluster does not match the configuration, or is used by another HyperPod cluster",
-    source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)",
     iam=[
         "cloudformation:ListStackResources",
         "eks:DescribeCluster",
@@ -49,7 +47,10 @@ _ACCESS_ENTRY = "AWS::EKS::AccessEntry"
     ],
 )
 def existing_control_plane(config: Config, target: Target) -> Problems:
-    """Find an EKS cluster that HyperPod refuses, or that is not what the configuration says."""
+    """Your EKS cluster does not match the configuration, or is used by another HyperPod cluster.
+
+    [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)
+    """
     arn = config.eks.cluster_arn
     if arn is None:
         return

@@ -11,8 +11,6 @@ from hyperpod_stacks.table import stack_name
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
     keys=["eks.deletion_protection"],
-    row="the rollback of a failed creation left an EKS cluster with `eks.deletion_protection`",
-    source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/deletion-protection.html)",
     iam=[
         "cloudformation:DescribeStacks",
         "cloudformation:ListStackResources",
@@ -20,9 +18,11 @@ from hyperpod_stacks.table import stack_name
     ],
 )
 def failed_creation(config: Config, target: Target) -> Problems:
-    """Find a protected control plane in a stack that a deployment would first delete.
+    """The rollback of a failed creation left an EKS cluster with `eks.deletion_protection`.
 
     Its owner lifts the protection: the right to do so is that to change all else of the cluster.
+
+    [EKS](https://docs.aws.amazon.com/eks/latest/userguide/deletion-protection.html)
     """
     stack = stack_name(config, "platform")
     if config.eks.is_existing:

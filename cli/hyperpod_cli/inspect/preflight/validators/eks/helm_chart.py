@@ -9,16 +9,13 @@ from hyperpod_cdk.schema.errors import error
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 
-@validator(
-    phase=Phase.VERSIONS,
-    keys=["helm.chart", "helm.components.training_operator"],
-    row="your chart cannot be read, or lacks a component",
-    source="[Helm](https://helm.sh/docs/topics/charts/)",
-)
+@validator(phase=Phase.VERSIONS, keys=["helm.chart", "helm.components.training_operator"])
 def helm_chart(config: Config, target: Target) -> Problems:
-    """Find an archive that is not there or no chart, and components that it lacks.
+    """Your chart cannot be read, or lacks a component.
 
     The official chart is packaged by `hyperpod-cdk deploy`, and looked at there.
+
+    [Helm](https://helm.sh/docs/topics/charts/)
     """
     if config.helm.chart is None:
         return

@@ -18,10 +18,6 @@ _ZONES = 2
 @validator(
     phase=Phase.EXISTING_RESOURCES,
     keys=["eks.oidc_provider_arn", "network.vpc_id"],
-    row="for `operators.inference_operator`, warns if `eks.oidc_provider_arn` is not the "
-    "provider of the EKS cluster, or not for AWS STS, and if an existing VPC has no subnets "
-    "for load balancers in two zones, or no S3 endpoint",
-    source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html)",
     iam=[
         "ec2:DescribeSubnets",
         "ec2:DescribeVpcEndpoints",
@@ -31,7 +27,10 @@ _ZONES = 2
     ],
 )
 def inference_operator(config: Config, target: Target) -> Problems:
-    """Find an OIDC provider of another cluster, and a VPC without what endpoints take."""
+    """The OIDC provider is not the cluster's (w); the VPC lacks subnets or an S3 endpoint (w).
+
+    [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html)
+    """
     if not config.operators.inference_operator:
         return
     if config.eks.oidc_provider_arn is not None:

@@ -11,14 +11,12 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
 _SOON = timedelta(days=92)
 
 
-@validator(
-    phase=Phase.VERSIONS,
-    keys=["eks.version"],
-    row="EKS support for the version has ended, or ends soon (w)",
-    source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html)",
-)
+@validator(phase=Phase.VERSIONS, keys=["eks.version"])
 def kubernetes_support(config: Config, _target: Target) -> Problems:
-    """Find a version whose support by EKS has ended, or ends soon."""
+    """EKS support for the version has ended, or ends soon (w).
+
+    [EKS](https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html)
+    """
     for finding in support_findings(config, day=datetime.now(tz=UTC).date()):
         yield finding, "aws eks describe-cluster-versions"
 

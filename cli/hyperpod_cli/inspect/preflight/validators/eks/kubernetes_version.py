@@ -46,12 +46,13 @@ class Versions:
 @validator(
     phase=Phase.VERSIONS,
     keys=["eks.version"],
-    row="EKS does not upgrade to the version, or does not offer an add-on for it",
-    source="[EKS](https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeAddonVersions.html)",
     iam=["eks:DescribeAddon", "eks:DescribeAddonVersions", "eks:DescribeCluster"],
 )
 def kubernetes_version(config: Config, target: Target) -> Problems:
-    """Find a version that EKS does not upgrade to, and add-ons that it does not offer for it."""
+    """EKS does not upgrade to the version, or does not offer an add-on for it.
+
+    [EKS](https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeAddonVersions.html)
+    """
     command = f"aws eks describe-addon-versions --kubernetes-version {config.eks.version}"
     for finding in kubernetes_version_findings(config, eks=target.client("eks")):
         yield finding, command

@@ -18,12 +18,13 @@ _OF_NOBODY = "192.0.2.0/24"
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
     keys=["eks.deletion_protection", "eks.public_access_cidrs"],
-    row="the template no longer lists `eks.public_access_cidrs`, or `eks.deletion_protection`",
-    source="[CDK](https://github.com/aws/aws-cdk/issues/37926)",
     iam=["cloudformation:GetTemplate"],
 )
 def left_out_properties(config: Config, target: Target) -> Problems:
-    """Find properties that CloudFormation refuses to take out of the template of an EKS cluster."""
+    """The template no longer lists `eks.public_access_cidrs`, or `eks.deletion_protection`.
+
+    [CDK](https://github.com/aws/aws-cdk/issues/37926)
+    """
     if config.eks.is_existing:
         return
     stack = stack_name(config, "platform")

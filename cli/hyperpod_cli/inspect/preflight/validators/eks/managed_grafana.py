@@ -23,16 +23,15 @@ _NOT_ENABLED = ("InvalidClientTokenId", "OptInRequired", "UnrecognizedClientExce
         "observability.grafana.workspace_arn",
         "observability.grafana.workspace_name",
     ],
-    row="the account has no IAM Identity Center, which Amazon Managed Grafana requires; warns "
-    "where your workspace does not exist, has another name, or is in another account",
-    source="[Grafana](https://docs.aws.amazon.com/grafana/latest/userguide/authentication-in-AMG-SSO.html)",
     iam=["grafana:DescribeWorkspace", "sso:ListInstances"],
 )
 def managed_grafana(config: Config, target: Target) -> Problems:
-    """Find no Identity Center in any region, without which AWS makes no workspace.
+    """There is no IAM Identity Center; your workspace does not exist, or has another name (w).
 
     One of the organization is seen from each of its accounts:
     https://docs.aws.amazon.com/singlesignon/latest/APIReference/API_ListInstances.html
+
+    [Grafana](https://docs.aws.amazon.com/grafana/latest/userguide/authentication-in-AMG-SSO.html)
     """
     grafana = config.observability.grafana_of(MANAGED)
     if grafana is None:

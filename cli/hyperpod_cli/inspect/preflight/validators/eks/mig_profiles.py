@@ -11,13 +11,14 @@ from hyperpod_cli.operate.nodes.health import GROUP_LABEL
 @validator(
     phase=Phase.EXISTING_RESOURCES,
     keys=["cluster.instance_groups[].mig_profile"],
-    row="GPUs of running nodes would be partitioned differently (w)",
-    source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-gpu-partitioning-setup.html)",
     of_hyperpod=True,
     iam=["sagemaker:DescribeCluster"],
 )
 def mig_profiles(config: Config, target: Target) -> Problems:
-    """Find groups whose nodes must be drained before the deployment, as partitioning fails else."""
+    """GPUs of running nodes would be partitioned differently (w).
+
+    [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-gpu-partitioning-setup.html)
+    """
     name = config.cluster.name
     found = answer_of(target.client("sagemaker").describe_cluster, ClusterName=name) or {}
     there = {each["InstanceGroupName"]: each for each in found.get("InstanceGroups", ())}

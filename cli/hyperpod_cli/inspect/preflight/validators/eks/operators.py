@@ -21,13 +21,13 @@ def _made(config: Config) -> dict[str, KeyPath]:
 @validator(
     phase=Phase.EXISTING_RESOURCES,
     keys=["observability.cloudwatch", "operators.cert_manager", "operators.ebs_csi_driver"],
-    row="the EKS cluster already has an add-on of `operators` or `observability`; warns if an "
-    "existing cluster lacks an add-on that another one needs, such as cert-manager",
-    source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html)",
     iam=["cloudformation:ListStackResources", "eks:DescribeCluster", "eks:ListAddons"],
 )
 def operators(config: Config, target: Target) -> Problems:
-    """Find add-ons that others have installed, of which CloudFormation takes none over."""
+    """The EKS cluster already has an add-on of an operator, or lacks one that another needs (w).
+
+    [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html)
+    """
     eks, name = target.client("eks"), config.eks_cluster_name
     made = _made(config)
     if not made or answer_of(eks.describe_cluster, name=name) is None:

@@ -11,12 +11,13 @@ _PATH: KeyPath = ("observability", "prometheus", "workspace_arn")
 @validator(
     phase=Phase.EXISTING_RESOURCES,
     keys=["observability.prometheus.workspace_arn"],
-    row="your Prometheus workspace does not exist, or is in another account",
-    source="[Prometheus](https://docs.aws.amazon.com/prometheus/latest/APIReference/API_DescribeWorkspace.html)",
     iam=["aps:DescribeWorkspace"],
 )
 def prometheus_workspace(config: Config, target: Target) -> Problems:
-    """Find a workspace that gets no rules, whose namespaces CloudFormation makes in its account."""
+    """Your Prometheus workspace does not exist, or is in another account.
+
+    [Prometheus](https://docs.aws.amazon.com/prometheus/latest/APIReference/API_DescribeWorkspace.html)
+    """
     prometheus = config.observability.prometheus
     if prometheus is None or prometheus.workspace_arn is None:
         return

@@ -8,14 +8,13 @@ from hyperpod_stacks.table import stack_name
 
 
 @validator(
-    phase=Phase.FORMER_DEPLOYMENTS,
-    keys=["storage"],
-    row="`storage: null` would remove the CSI driver of a file system that stays",
-    source="[EKS](https://docs.aws.amazon.com/eks/latest/userguide/fsx-csi.html)",
-    iam=["cloudformation:ListStackResources"],
+    phase=Phase.FORMER_DEPLOYMENTS, keys=["storage"], iam=["cloudformation:ListStackResources"]
 )
 def storage_stack(config: Config, target: Target) -> Problems:
-    """Find `storage: null` while there is a storage stack, which would lose its CSI driver."""
+    """`storage: null` would remove the CSI driver of a file system that stays.
+
+    [EKS](https://docs.aws.amazon.com/eks/latest/userguide/fsx-csi.html)
+    """
     stack = stack_name(config, "storage")
     if config.storage is None and is_deployed(config, "storage", target):
         message = (

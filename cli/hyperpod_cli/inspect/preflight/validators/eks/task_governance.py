@@ -23,13 +23,13 @@ _GOING = frozenset({GovernanceStatus.DELETING, GovernanceStatus.DELETED})
 @validator(
     phase=Phase.EXISTING_RESOURCES,
     keys=["governance"],
-    row="the EKS cluster already has the task governance add-on, or a version that EKS cannot "
-    "update; the HyperPod cluster already has a policy, or a quota for one of the teams",
-    source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup.html)",
     iam=["cloudformation:ListStackResources", "eks:DescribeAddon", "sagemaker:DescribeCluster"],
 )
 def task_governance(config: Config, target: Target) -> Problems:
-    """Find what keeps the add-on, the policy or a quota from being made."""
+    """The cluster already has the add-on, a version that cannot be updated, a policy or a quota.
+
+    [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup.html)
+    """
     if config.governance is None:
         return
     yield from _addon(config, target)

@@ -36,8 +36,6 @@ _KINDS: Mapping[str, tuple[str, str]] = {
 @validator(
     phase=Phase.QUOTAS,
     keys=["node_groups[].desired_size", "node_groups[].max_size"],
-    row="the vCPUs of EKS node groups are beyond a quota of EC2; at their max_size (w)",
-    source="[EC2](https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html)",
     iam=[
         "ec2:DescribeInstances",
         "servicequotas:GetAWSDefaultServiceQuota",
@@ -45,11 +43,13 @@ _KINDS: Mapping[str, tuple[str, str]] = {
     ],
 )
 def vcpu_quotas(config: Config, target: Target) -> Problems:
-    """Find vCPUs of On-Demand and Spot Instances beyond what EC2 gives the account.
+    """The vCPUs of EKS node groups are beyond a quota of EC2; at their max_size (w).
 
     Of capacity reservations and Capacity Blocks, EC2 counts what is reserved, not what runs there.
 
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservation-overview.html
+
+    [EC2](https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html)
     """
     if config.node_groups:
         yield from problems(_needs(config, target), target)

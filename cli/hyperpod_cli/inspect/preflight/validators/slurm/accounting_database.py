@@ -17,11 +17,6 @@ _FIELDS = ("username", "password")
 @validator(
     phase=Phase.EXISTING_RESOURCES,
     keys=["cluster.slurm.accounting.subnet_ids"],
-    row=(
-        "the secret or a subnet of Slurm's accounting does not exist, or a cluster would lose "
-        "its accounting"
-    ),
-    source="[HyperPod](https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html)",
     iam=[
         "ec2:DescribeSubnets",
         "sagemaker:DescribeCluster",
@@ -30,7 +25,10 @@ _FIELDS = ("username", "password")
     ],
 )
 def accounting_database(config: Config, target: Target) -> Problems:
-    """Find a secret without its fields, subnets in one zone, and accounting that is taken away."""
+    """The secret or a subnet of accounting does not exist, or a cluster would lose its accounting.
+
+    [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html)
+    """
     section = config.cluster.accounting
     if section is None:
         yield from _taken_away(config, target)

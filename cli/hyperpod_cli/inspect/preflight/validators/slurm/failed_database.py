@@ -13,8 +13,6 @@ _KEY: KeyPath = ("cluster", "slurm", "accounting")
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
     keys=["cluster.slurm.accounting.delete_with_stack"],
-    row="the rollback of a failed creation left the protected database of Slurm's accounting",
-    source="[RDS](https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBInstance.html)",
     iam=[
         "cloudformation:DescribeStacks",
         "cloudformation:ListStackResources",
@@ -22,10 +20,12 @@ _KEY: KeyPath = ("cluster", "slurm", "accounting")
     ],
 )
 def failed_database(config: Config, target: Target) -> Problems:
-    """Find a protected database in a stack that a deployment would first delete.
+    """The rollback of a failed creation left the protected database of Slurm's accounting.
 
     The template retains it then, with the subnets whose CIDRs those of the next one have:
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-deletionpolicy.html
+
+    [RDS](https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBInstance.html)
     """
     stack = stack_name(config, "storage")
     if not config.makes_accounting:

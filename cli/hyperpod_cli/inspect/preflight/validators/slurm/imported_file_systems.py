@@ -14,14 +14,14 @@ _NAME = "FileSystemDnsName"
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
     keys=["storage.home_directories"],
-    row="a file system is removed whose name the HyperPod stack imports from the storage stack",
-    source="[CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html)",
     iam=["cloudformation:DescribeStacks", "cloudformation:GetTemplate"],
 )
 def imported_file_systems(config: Config, target: Target) -> Problems:
-    """Find exports of file systems that the storage stack loses while another stack imports them.
+    """A file system is removed whose name the HyperPod stack imports from the storage stack.
 
     Without storage and accounting, the storage stack stays as it is.
+
+    [CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html)
     """
     stack, importer = stack_name(config, "storage"), stack_name(config, "hyperpod")
     files = () if config.storage is None else config.storage.placed_files

@@ -8,14 +8,9 @@ from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phas
 _NODES = "HYPERPOD_LINUX"
 
 
-@subject(
-    phase=Phase.ACCESS,
-    row="the entries of the nodes' roles (type `HYPERPOD_LINUX`), admins, viewers and editors "
-    "exist, with their policies",
-    iam=["eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies"],
-)
+@subject(phase=Phase.ACCESS, iam=["eks:DescribeAccessEntry", "eks:ListAssociatedAccessPolicies"])
 def access_entries(deployment: LiveDeployment) -> Checks:
-    """Check the access entry of each role of nodes, and of each principal of the configuration."""
+    """The entries of nodes' roles, admins, viewers and editors exist, with their policies."""
     config = deployment.config
     eks, name = deployment.client("eks"), config.eks_cluster_name
     own = deployment.outputs_of("platform").get("SageMakerIAMRoleArn", "")

@@ -37,15 +37,9 @@ _SELECTORS: Mapping[str, str] = {
 _CONTROLLERS: Mapping[str, str] = {DNS_ADDON: "coredns", FSX_ADDON: "fsx-csi-controller"}
 
 
-@subject(
-    phase=Phase.ADDONS,
-    row="each node has a ready pod of each add-on that runs on every node, such as the CSI "
-    "driver of FSx, and the driver is registered; CoreDNS and the driver's controller have "
-    "all their pods",
-    needs_kubernetes=True,
-)
+@subject(phase=Phase.ADDONS, needs_kubernetes=True)
 def addon_pods(deployment: LiveDeployment) -> Checks:
-    """Check the driver of file systems, and the pods of each add-on that the deployment needs."""
+    """Each node has a ready pod of each add-on for nodes; CoreDNS and the CSI drivers run."""
     config = deployment.config
     needed = _needed(config)
     if FSX_ADDON in needed:

@@ -20,13 +20,9 @@ _NEEDS_NODES = (
 )
 
 
-@subject(
-    phase=Phase.ADDONS,
-    row="each add-on is ACTIVE in the pinned version",
-    iam=["eks:DescribeAddon", "eks:ListAddons"],
-)
+@subject(phase=Phase.ADDONS, iam=["eks:DescribeAddon", "eks:ListAddons"])
 def addons(deployment: LiveDeployment) -> Checks:
-    """Check that each add-on is active in the version that is pinned for the Kubernetes version."""
+    """Each add-on is ACTIVE in the pinned version."""
     config = deployment.config
     name, pinned = config.eks_cluster_name, ADDON_VERSIONS[config.eks.version]
     eks = deployment.client("eks")

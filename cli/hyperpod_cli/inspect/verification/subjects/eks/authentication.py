@@ -3,13 +3,9 @@
 from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 
-@subject(
-    phase=Phase.ACCESS,
-    row="EKS authenticates by access entries",
-    iam=["eks:DescribeCluster"],
-)
+@subject(phase=Phase.ACCESS, iam=["eks:DescribeCluster"])
 def authentication(deployment: LiveDeployment) -> Checks:
-    """Check that access entries let principals in, and alone on a cluster of the deployment."""
+    """EKS authenticates by access entries."""
     name = deployment.config.eks_cluster_name
     cluster = deployment.client("eks").describe_cluster(name=name)["cluster"]
     mode = cluster["accessConfig"]["authenticationMode"]

@@ -24,14 +24,9 @@ _WITHOUT = {
 }
 
 
-@subject(
-    phase=Phase.INSTALLATION,
-    row="the DaemonSet or Deployment of each enabled component has all its pods; for the health "
-    "monitoring agent, the DaemonSet for GPUs, for Trainium, or both",
-    needs_kubernetes=True,
-)
+@subject(phase=Phase.INSTALLATION, needs_kubernetes=True)
 def components(deployment: LiveDeployment) -> Checks:
-    """Check the component of each switch that is on."""
+    """The DaemonSet or Deployment of each component that is on has all its pods."""
     on = deployment.config.components.switches()
     for switch, workload in _by_switch(deployment.config):
         if on[switch]:

@@ -11,13 +11,9 @@ _ADVICE = (
 )
 
 
-@subject(
-    phase=Phase.INSTALLATION,
-    row="each CustomResourceDefinition of the operators exists; MPIJob is `v2beta1`",
-    needs_kubernetes=True,
-)
+@subject(phase=Phase.INSTALLATION, needs_kubernetes=True)
 def definitions(deployment: LiveDeployment) -> Checks:
-    """Check the CustomResourceDefinitions, and the version of MPIJob."""
+    """Each CustomResourceDefinition of the operators exists; MPIJob is `v2beta1`."""
     on = deployment.config.components.switches()
     jobs = [
         *(("mpijobs",) if on["mpi_operator"] else ()),

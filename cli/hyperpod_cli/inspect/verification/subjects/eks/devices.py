@@ -73,14 +73,9 @@ _DEVICES = (
 )
 
 
-@subject(
-    phase=Phase.NODES,
-    row="each node offers the GPUs, Trainium chips and EFA interfaces that its instance type "
-    "has, if the device plugin is enabled",
-    needs_kubernetes=True,
-)
+@subject(phase=Phase.NODES, needs_kubernetes=True)
 def devices(deployment: LiveDeployment) -> Checks:
-    """Check that each node offers the devices that its type has, where their plugin is on."""
+    """Each node offers the GPUs, Trainium chips and EFA interfaces of its type."""
     on = deployment.config.components.switches()
     for device in _DEVICES:
         if on[device.component] and _is_wanted(device, deployment=deployment):

@@ -11,14 +11,9 @@ from hyperpod_cli.inspect.verification.nodes import allocatable, nodes_command
 from hyperpod_cli.operate.nodes.health import GROUP_LABEL, labels_of
 
 
-@subject(
-    phase=Phase.NODES,
-    row="each node of a group with `mig_profile` offers the partitions of its GPUs",
-    needs_kubernetes=True,
-    of_hyperpod=True,
-)
+@subject(phase=Phase.NODES, needs_kubernetes=True, of_hyperpod=True)
 def gpu_partitions(deployment: LiveDeployment) -> Checks:
-    """Check that the GPUs of each group with a layout are partitioned so."""
+    """Each node of a group with `mig_profile` offers the partitions of its GPUs."""
     for group in deployment.config.cluster.instance_groups:
         if group.mig_profile is not None and group.instance_count:
             yield from _check(group, group.mig_profile, deployment=deployment)

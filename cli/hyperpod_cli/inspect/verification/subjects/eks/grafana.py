@@ -14,12 +14,11 @@ _WITHOUT = "No dashboard is shown without it. "
 
 @subject(
     phase=Phase.ADDONS,
-    row="Grafana in the cluster has its pod; an Amazon Managed Grafana workspace is ACTIVE",
     iam=["cloudformation:DescribeStacks", "grafana:DescribeWorkspace"],
     needs_kubernetes=True,
 )
 def grafana(deployment: LiveDeployment) -> Checks:
-    """Check the Grafana of the deployment, if it has one."""
+    """Grafana in the cluster has its pod; an Amazon Managed Grafana workspace is ACTIVE."""
     found = deployment.config.observability.grafana
     if found is None:
         return

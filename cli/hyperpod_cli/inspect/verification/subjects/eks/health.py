@@ -15,15 +15,9 @@ from hyperpod_cli.inspect.verification.nodes import count_in_words, miscounted, 
 from hyperpod_cli.operate.nodes.health import GROUP_LABEL, HEALTH_LABEL, SCHEDULABLE, labels_of
 
 
-@subject(
-    phase=Phase.NODES,
-    row="each group has enough nodes with the HyperPod status `Schedulable`: `instance_count`, "
-    "or at least `min_instance_count`",
-    needs_kubernetes=True,
-    of_hyperpod=True,
-)
+@subject(phase=Phase.NODES, needs_kubernetes=True, of_hyperpod=True)
 def health(deployment: LiveDeployment) -> Checks:
-    """Check HyperPod's label of each node."""
+    """Each group has enough nodes with the HyperPod status `Schedulable`."""
     config = deployment.config
     good = [node for node in deployment.nodes if _health(node) == SCHEDULABLE]
     others = [

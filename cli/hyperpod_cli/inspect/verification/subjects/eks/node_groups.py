@@ -7,14 +7,9 @@ from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, is_ready, labels
 from hyperpod_shared.node_group_health import health_told
 
 
-@subject(
-    phase=Phase.NODES,
-    row="each node group is ACTIVE, with its desired number of Ready nodes in Kubernetes",
-    iam=["eks:DescribeNodegroup"],
-    needs_kubernetes=True,
-)
+@subject(phase=Phase.NODES, iam=["eks:DescribeNodegroup"], needs_kubernetes=True)
 def node_groups(deployment: LiveDeployment) -> Checks:
-    """Check that each node group is active, and that its nodes have joined and are ready."""
+    """Each node group is ACTIVE, with its desired number of Ready nodes in Kubernetes."""
     for group in deployment.config.node_groups:
         yield from _group(group, deployment=deployment)
 

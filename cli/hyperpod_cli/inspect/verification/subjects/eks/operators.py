@@ -13,14 +13,9 @@ _AUTOSCALER = Workload(
 )
 
 
-@subject(
-    phase=Phase.ADDONS,
-    row="each Deployment and DaemonSet of the enabled operators has all its pods; their "
-    "CustomResourceDefinitions exist",
-    needs_kubernetes=True,
-)
+@subject(phase=Phase.ADDONS, needs_kubernetes=True)
 def operators(deployment: LiveDeployment) -> Checks:
-    """Check the pods of each operator that is on, and the kinds of objects that it brings."""
+    """Each operator that is on has all its pods, and its CustomResourceDefinitions exist."""
     if deployment.config.operators.cluster_autoscaler:
         yield _AUTOSCALER.check(deployment, install="Run `hyperpod-cdk deploy`, which installs it")
     for addon in deployment.config.operators.addons:

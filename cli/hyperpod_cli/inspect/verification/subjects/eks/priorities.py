@@ -12,13 +12,9 @@ _ADVICE = (
 )
 
 
-@subject(
-    phase=Phase.INSTALLATION,
-    row="the classes of `helm.priority_classes` and `system-node-critical` exist",
-    needs_kubernetes=True,
-)
+@subject(phase=Phase.INSTALLATION, needs_kubernetes=True)
 def priorities(deployment: LiveDeployment) -> Checks:
-    """Check each PriorityClass that pods name."""
+    """The classes of `helm.priority_classes` and `system-node-critical` exist."""
     listed = SchedulingV1Api(deployment.kubernetes).list_priority_class().items
     found = {item.metadata.name for item in listed}
     yield from _check(["system-node-critical"], found=found)

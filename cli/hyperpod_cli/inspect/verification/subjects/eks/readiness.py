@@ -12,14 +12,9 @@ from hyperpod_cli.inspect.verification.nodes import count_in_words, miscounted, 
 from hyperpod_cli.operate.nodes.health import GROUP_LABEL, is_ready, labels_of
 
 
-@subject(
-    phase=Phase.NODES,
-    row="the same number of nodes is Ready, and every node of the cluster is",
-    needs_kubernetes=True,
-    of_hyperpod=True,
-)
+@subject(phase=Phase.NODES, needs_kubernetes=True, of_hyperpod=True)
 def readiness(deployment: LiveDeployment) -> Checks:
-    """Check that the kubelet of each node says that it takes pods."""
+    """The same number of nodes is Ready, and every node of the cluster is."""
     config, nodes = deployment.config, deployment.nodes
     waiting = [node["metadata"]["name"] for node in nodes if not is_ready(node)]
     ready = [labels_of(node).get(GROUP_LABEL, "") for node in nodes if is_ready(node)]

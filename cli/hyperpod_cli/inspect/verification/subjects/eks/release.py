@@ -6,15 +6,9 @@ from hyperpod_cdk.node_health.section import NAMESPACE, RELEASE
 from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 
-@subject(
-    phase=Phase.INSTALLATION,
-    row="the newest revision of the dependencies, and of `node_health`, is `deployed`: a failed "
-    "or unfinished upgrade is an error, although Helm still shows the previous revision as "
-    "deployed",
-    needs_kubernetes=True,
-)
+@subject(phase=Phase.INSTALLATION, needs_kubernetes=True)
 def release(deployment: LiveDeployment) -> Checks:
-    """Check that each release is deployed, by the secrets in which Helm keeps its revisions."""
+    """The newest revision of the dependencies, and of `node_health`, is `deployed`."""
     helm = deployment.config.helm
     yield from _deployed(deployment, name=helm.release, namespace=helm.namespace)
     if deployment.config.node_health is not None:

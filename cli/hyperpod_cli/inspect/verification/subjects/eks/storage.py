@@ -15,13 +15,9 @@ from hyperpod_cli.inspect.verification.check import (
 _DYNAMIC = "fsx-dynamic"
 
 
-@subject(
-    phase=Phase.DATA,
-    row="each claim is bound to a volume of its file system",
-    needs_kubernetes=True,
-)
+@subject(phase=Phase.DATA, needs_kubernetes=True)
 def storage(deployment: LiveDeployment) -> Checks:
-    """Check that each claim is bound to a volume of its file system."""
+    """Each claim is bound to a volume of its file system."""
     section = deployment.config.storage
     if section is None:
         return

@@ -31,8 +31,6 @@ _KUEUE = Workload(
 
 @subject(
     phase=Phase.ADDONS,
-    row="Kueue's controller has all its pods; the cluster policy and the quota of each team are in "
-    "force as configured",
     iam=[
         "sagemaker:DescribeCluster",
         "sagemaker:DescribeClusterSchedulerConfig",
@@ -43,7 +41,7 @@ _KUEUE = Workload(
     needs_kubernetes=True,
 )
 def task_governance(deployment: LiveDeployment) -> Checks:
-    """Check Kueue, the cluster policy, and the quota of each team."""
+    """Kueue's controller runs; the cluster policy and each team's quota are as configured."""
     config = deployment.config
     if config.governance is None:
         return

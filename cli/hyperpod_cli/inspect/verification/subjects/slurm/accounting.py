@@ -7,13 +7,9 @@ from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 
-@subject(
-    phase=Phase.DATA,
-    row="a new database of Slurm's accounting is available, encrypted, backed up and not public",
-    iam=["rds:DescribeDBInstances"],
-)
+@subject(phase=Phase.DATA, iam=["rds:DescribeDBInstances"])
 def accounting(deployment: LiveDeployment) -> Checks:
-    """Check that the database that the deployment made is as it was made."""
+    """A new database of Slurm's accounting is available, encrypted, backed up and not public."""
     section = deployment.config.cluster.accounting
     if section is None or section.exists:
         return

@@ -4,13 +4,9 @@ from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phas
 from hyperpod_cli.operate.clusters import find_cluster
 
 
-@subject(
-    phase=Phase.DATA,
-    row="each group without its own file systems mounts those of the deployment",
-    iam=["sagemaker:DescribeCluster"],
-)
+@subject(phase=Phase.DATA, iam=["sagemaker:DescribeCluster"])
 def mounts(deployment: LiveDeployment) -> Checks:
-    """Check that new nodes of each group mount the file systems of the deployment."""
+    """Each group without its own file systems mounts those of the deployment."""
     storage, cluster = deployment.config.storage, deployment.config.cluster
     if storage is None:
         return

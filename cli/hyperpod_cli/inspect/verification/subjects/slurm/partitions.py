@@ -6,13 +6,9 @@ from hyperpod_cli.operate.nodes.health import RUNNING
 from hyperpod_shared.clusters import CONTROLLER, node_type, partitions_of
 
 
-@subject(
-    phase=Phase.NODES,
-    row="the controller runs, and each group has the node type and partition of the configuration",
-    iam=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"],
-)
+@subject(phase=Phase.NODES, iam=["sagemaker:DescribeCluster", "sagemaker:ListClusterNodes"])
 def partitions(deployment: LiveDeployment) -> Checks:
-    """Check the controller first, without which nothing of Slurm works, then the partitions."""
+    """The controller runs, and each group has the node type and partition of the configuration."""
     sagemaker, name = deployment.client("sagemaker"), deployment.config.cluster.name
     found = find_cluster(sagemaker, name)
     roles = {group: node_type(described) for group, described in found.groups.items()}
