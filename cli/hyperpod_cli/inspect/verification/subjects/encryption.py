@@ -3,11 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hyperpod_cdk import Config
 from hyperpod_cdk.storage.section import PROVISIONED_TAG
-from hyperpod_cli.aws.session import listed
-from hyperpod_cli.inspect.preflight.deployed import Clients, resources_of
-from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
+from hyperpod_cli.aws.session import AwsClient, listed
+from hyperpod_cli.inspect.preflight.deployed import resources_of
+from hyperpod_cli.inspect.verification.check import (
+    Check,
+    Checks,
+    LiveDeployment,
+    Phase,
+    checked,
+    subject,
+)
 from hyperpod_cli.inspect.verification.subjects.scripts import script_key
 from hyperpod_stacks.table import stack_name
 
@@ -34,131 +40,106 @@ _ADVICE = (
 )
 def encryption(deployment: LiveDeployment) -> Checks:
     """Every resource that the configuration assigns to the KMS key is encrypted with it."""
-    config, clients = deployment.config, deployment.client
+    config, client = deployment.config, deployment.client
     section, plane = config.encryption, config.control_plane
     if not section.has_key:
         return
     outputs = {key: value for each in deployment.outputs.values() for key, value in each.items()}
     key = outputs["EncryptionKeyArn"]
     if section.create_kms_key:
-        rotated = clients("kms").get_key_rotation_status(KeyId=key)["KeyRotationEnabled"]
-        yield from _check(f"aws kms get-key-rotation-status --key-id {key}", ok=rotated)
+        rotation = client("kms").get_key_rotation_status(KeyId=key)["KeyRotationEnabled"]
+        yield _check(f"aws kms get-key-rotation-status --key-id {key}", ok=rotation)
     if plane is not None and section.eks_secrets and plane.secrets_kms_key_arn is None:
-        yield from _eks(config.eks_cluster_name, key=key, clients=clients)
+        name = config.eks_cluster_name
+        ok = _encrypts_secrets(client("eks").describe_cluster(name=name)["cluster"], key)
+        yield _check(
+            f"aws eks describe-cluster --name {name}: secrets encrypted with the key", ok=ok
+        )
     # An existing bucket or file system keeps its own key.
     is_made = config.lifecycle_scripts.existing_bucket_name is None
     script = script_key(config) if config.cluster.exists else None
     if section.lifecycle_bucket and is_made and script is not None:
-        yield from _bucket(outputs["S3BucketName"], script=script, key=key, clients=clients)
+        bucket = outputs["S3BucketName"]
+        ok = _encrypts_scripts(client("s3"), bucket, script=script, key=key)
+        yield _check(f"aws s3api get-bucket-encryption --bucket {bucket}: with the key", ok=ok)
     if section.file_system and config.storage is not None:
         for _, files in config.storage.placed_files:
             if getattr(files, "file_system_id", None) is None:
-                identifier = outputs[f"{files.output_prefix}FileSystemId"]
-                yield from _file_system(identifier, key=key, clients=clients)
+                name = outputs[f"{files.output_prefix}FileSystemId"]
+                [found] = client("fsx").describe_file_systems(FileSystemIds=[name])["FileSystems"]
+                title = f"aws fsx describe-file-systems --file-system-ids {name}: with the key"
+                yield _check(title, ok=found.get("KmsKeyId") == key)
         if config.storage.dynamic_provisioning:
-            yield from _provisioned(config.eks_cluster_name, key=key, clients=clients)
+            yield _provisioned(client("fsx"), config.eks_cluster_name, key=key)
     if section.accounting and config.makes_accounting:
-        yield from _accounting(outputs["AccountingDatabaseId"], key=key, clients=clients)
+        name = outputs["AccountingDatabaseId"]
+        [found] = client("rds").describe_db_instances(DBInstanceIdentifier=name)["DBInstances"]
+        keys = {found.get("KmsKeyId"), (found.get("MasterUserSecret") or {}).get("KmsKeyId")}
+        title = f"aws rds describe-db-instances --db-instance-identifier {name}: with the key"
+        yield _check(title, ok=keys == {key})
     if section.node_volumes and config.cluster.exists:
-        yield from _volumes(config, key=key, clients=clients)
+        name = config.cluster.name
+        groups = client("sagemaker").describe_cluster(ClusterName=name)["InstanceGroups"]
+        own = {key, *config.cluster.volume_key_ids}
+        title = (
+            f"aws sagemaker describe-cluster --cluster-name {name}: volumes encrypted with the key"
+        )
+        yield _check(
+            title, ok=bool(groups) and all(_encrypts_volumes(each, own) for each in groups)
+        )
     if section.logs:
-        yield from _log_groups(deployment, key=key)
+        yield _log_groups(deployment, key=key)
 
 
-def _check(title: str, *, ok: bool) -> Checks:
-    yield checked(title, problem=None if ok else "is not so", advice=_ADVICE)
+def _check(title: str, *, ok: bool) -> Check:
+    return checked(title, problem=None if ok else "is not so", advice=_ADVICE)
 
 
-def _eks(name: str, *, key: str, clients: Clients) -> Checks:
-    cluster = clients("eks").describe_cluster(name=name)["cluster"]
-    found = [
+def _encrypts_secrets(cluster: Mapping[str, Any], key: str) -> bool:
+    return [
         (each["resources"], each["provider"]["keyArn"])
         for each in cluster.get("encryptionConfig", [])
-    ]
-    return _check(
-        f"aws eks describe-cluster --name {name}: secrets encrypted with the key",
-        ok=found == [(["secrets"], key)],
-    )
+    ] == [(["secrets"], key)]
 
 
-def _bucket(name: str, *, script: str, key: str, clients: Clients) -> Checks:
-    answer = clients("s3").get_bucket_encryption(Bucket=name)
+def _encrypts_scripts(s3: AwsClient, bucket: str, *, script: str, key: str) -> bool:
+    answer = s3.get_bucket_encryption(Bucket=bucket)
     [rule] = answer["ServerSideEncryptionConfiguration"]["Rules"]
-    default = rule["ApplyServerSideEncryptionByDefault"]
-    head = clients("s3").head_object(Bucket=name, Key=script)
-    ok = (default, head.get("SSEKMSKeyId")) == (
-        {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key},
-        key,
-    )
-    return _check(f"aws s3api get-bucket-encryption --bucket {name}: with the key", ok=ok)
+    wanted = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key}
+    head = s3.head_object(Bucket=bucket, Key=script)
+    return rule["ApplyServerSideEncryptionByDefault"] == wanted and head.get("SSEKMSKeyId") == key
 
 
-def _file_system(identifier: str, *, key: str, clients: Clients) -> Checks:
-    answer = clients("fsx").describe_file_systems(FileSystemIds=[identifier])
-    [found] = answer["FileSystems"]
-    return _check(
-        f"aws fsx describe-file-systems --file-system-ids {identifier}: with the key",
-        ok=found.get("KmsKeyId") == key,
-    )
-
-
-def _accounting(identifier: str, *, key: str, clients: Clients) -> Checks:
-    answer = clients("rds").describe_db_instances(DBInstanceIdentifier=identifier)
-    [found] = answer["DBInstances"]
-    keys = {found.get("KmsKeyId"), (found.get("MasterUserSecret") or {}).get("KmsKeyId")}
-    return _check(
-        f"aws rds describe-db-instances --db-instance-identifier {identifier}: with the key",
-        ok=keys == {key},
-    )
-
-
-def _provisioned(cluster: str, *, key: str, clients: Clients) -> Checks:
+def _provisioned(fsx: AwsClient, cluster: str, *, key: str) -> Check:
     tag = {"Key": PROVISIONED_TAG, "Value": cluster}
     others = [
         each["FileSystemId"]
-        for each in listed(clients("fsx"), "describe_file_systems", "FileSystems")
+        for each in listed(fsx, "describe_file_systems", "FileSystems")
         if tag in each.get("Tags", ()) and each.get("KmsKeyId") != key
     ]
-    yield checked(
+    return checked(
         "aws fsx describe-file-systems: those of claims encrypted with the key",
         problem=f"not {', '.join(others)}" if others else None,
         advice="FSx changes no key: copy the files to a new claim, and delete the old one",
     )
 
 
-def _volumes(config: Config, *, key: str, clients: Clients) -> Checks:
-    name = config.cluster.name
-    answer = clients("sagemaker").describe_cluster(ClusterName=name)
-    own = {key, *config.cluster.volume_key_ids}
-    groups: list[Any] = answer["InstanceGroups"]
-    ok = all(
-        {volume.get("VolumeKmsKeyId") for volume in _volumes_of(group)} <= own
-        and any(volume.get("RootVolume") for volume in _volumes_of(group))
-        for group in groups
-    )
-    return _check(
-        f"aws sagemaker describe-cluster --cluster-name {name}: volumes encrypted with the key",
-        ok=ok and bool(groups),
-    )
-
-
-def _volumes_of(group: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _encrypts_volumes(group: Mapping[str, Any], keys: set[str]) -> bool:
     storage = group.get("InstanceStorageConfigs") or []
-    return [each["EbsVolumeConfig"] for each in storage if "EbsVolumeConfig" in each]
+    volumes = [each["EbsVolumeConfig"] for each in storage if "EbsVolumeConfig" in each]
+    is_of_key = {volume.get("VolumeKmsKeyId") for volume in volumes} <= keys
+    return is_of_key and any(volume.get("RootVolume") for volume in volumes)
 
 
-def _log_groups(deployment: LiveDeployment, *, key: str) -> Checks:
+def _log_groups(deployment: LiveDeployment, *, key: str) -> Check:
     config = deployment.config
-    stack = stack_name(config, "platform")
     made = resources_of(config, "platform", deployment.client, resource_type=_LOG_GROUP)
-    found = listed(deployment.client("logs"), "describe_log_groups", "logGroups")
-    groups = [each for each in found if each["logGroupName"] in made]
+    described = listed(deployment.client("logs"), "describe_log_groups", "logGroups")
+    groups = [each for each in described if each["logGroupName"] in made]
     days = config.log_retention_days
     ok = all(
         each.get("kmsKeyId") == key and days in (None, each.get("retentionInDays"))
         for each in groups
     )
-    return _check(
-        f"aws logs describe-log-groups: the {len(made)} of {stack} encrypted with the key",
-        ok=ok and len(groups) == len(made) > 0,
-    )
+    title = f"aws logs describe-log-groups: the {len(made)} of {stack_name(config, 'platform')}"
+    return _check(f"{title} encrypted with the key", ok=ok and len(groups) == len(made) > 0)
