@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from importlib import import_module
+from inspect import getdoc
 from pkgutil import iter_modules
 from types import ModuleType
 from typing import Any, Generic, ParamSpec, TypeVar
@@ -15,6 +16,7 @@ from typing import Any, Generic, ParamSpec, TypeVar
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.section import ORCHESTRATORS
 
+_KEYS = re.compile(r"^Keys: ((?:.+\n?)+)", re.MULTILINE)
 _LINK = re.compile(r"\[[^]]+\]\(\S+\)$", re.MULTILINE)
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
@@ -24,7 +26,6 @@ Found = TypeVar("Found")
 class _Row:
     phase: IntEnum
     iam: Sequence[str] = ()
-    keys: Sequence[str] = ()
     names: Sequence[str] = ()
     needs_kubernetes: bool = False
     of_hyperpod: bool = False
@@ -34,13 +35,13 @@ class _Row:
 class Registered(_Row, Generic[Given, Found]):
     """A function with what is derived from it: its place in the order, and in the documentation.
 
-    The first line of its docstring says what it finds; a link there is to its documentation.
+    The first line of its docstring says what it finds. What follows "Keys:" there are the keys of
+    the configuration that a validator refuses; a link is to AWS's documentation.
 
     Attributes:
         function: The function, whose name is its file's.
         phase: When it runs; within a phase, the order is that of the names.
         iam: The IAM actions of its calls. Default: it calls nothing of AWS.
-        keys: Keys of the configuration that a validator refuses. Default: it looks at no key.
         names: Kinds of resources, as `Names` has them, whose keys it refuses. Default: none.
         needs_kubernetes: Whether it looks into Kubernetes before anything else. Default: not.
         of_hyperpod: Whether it looks at a HyperPod cluster, and has nothing to do without one.
@@ -53,6 +54,12 @@ class Registered(_Row, Generic[Given, Found]):
     def summary(self) -> str:
         """What it finds, as the first line of its docstring says."""
         return str(self.function.__doc__).partition("\n")[0].removesuffix(".")
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys that it refuses; none if it looks at no key."""
+        listed = _KEYS.search(str(getdoc(self.function)))
+        return [] if listed is None else listed[1].strip().replace("\n", " ").split(", ")
 
     @property
     def source(self) -> str:

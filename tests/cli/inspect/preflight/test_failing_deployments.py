@@ -117,7 +117,7 @@ def assert_found(failure: Failure, deployment: Deployment) -> None:
     for finding, _ in found:
         key = re.sub(r"\[\d+\]", "[]", without_names(key_path(finding.path))).removesuffix("[]")
         is_named = any(each.path == finding.path for each in named)
-        assert is_named or key in validator.keys or not key, "add it to the validator's keys"
+        assert is_named or key in validator.keys or not key, "add it to the Keys of its docstring"
     if failure.said is None:
         assert {finding.severity for finding, _ in found} == {Severity.WARNING}
 

@@ -13,13 +13,13 @@ _KEY: KeyPath = ("workloads", "base_registry")
 _REFUSED = ("AccessDeniedException", "RepositoryNotFoundException", "RegistryNotFoundException")
 
 
-@validator(
-    phase=Phase.EXISTING_RESOURCES, keys=["workloads.base_registry"], iam=["ecr:BatchGetImage"]
-)
+@validator(phase=Phase.EXISTING_RESOURCES, iam=["ecr:BatchGetImage"])
 def base_images(config: Config, target: Target) -> Problems:
     """Warns if a base image of `workloads` is missing.
 
     The deployment would succeed, and `hyperpod-cdk image build` fail.
+
+    Keys: workloads.base_registry
 
     [Deep Learning Containers](https://aws.github.io/deep-learning-containers/reference/region_availability/)
     """

@@ -18,13 +18,14 @@ Blocks = Mapping[KeyPath, str]
 
 @validator(
     phase=Phase.NETWORK,
-    keys=["network.eks_subnet_cidrs", "network.hyperpod_subnets[].cidr"],
     iam=["cloudformation:ListStackResources", "ec2:DescribeSubnets", "ec2:DescribeVpcs"],
 )
 def cidr_blocks(config: Config, target: Target) -> Problems:
     """CIDR blocks of subnets are in use, or there are too many.
 
     https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html
+
+    Keys: network.eks_subnet_cidrs, network.hyperpod_subnets[].cidr
 
     [VPC](https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html)
     """

@@ -61,13 +61,6 @@ class Need:
 
 @validator(
     phase=Phase.QUOTAS,
-    keys=[
-        "cluster.instance_groups",
-        "cluster.instance_groups[].ebs_volumes[].volume_size_gib",
-        "cluster.instance_groups[].instance_count",
-        "cluster.instance_groups[].volume_size_gib",
-        "region",
-    ],
     of_hyperpod=True,
     iam=[
         "sagemaker:ListClusters",
@@ -82,6 +75,9 @@ def cluster_quotas(config: Config, target: Target) -> Problems:
     warning: AWS does not say whether its instances count.
 
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCluster.html
+
+    Keys: cluster.instance_groups, cluster.instance_groups[].ebs_volumes[].volume_size_gib,
+    cluster.instance_groups[].instance_count, cluster.instance_groups[].volume_size_gib, region
 
     [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)
     """

@@ -18,16 +18,13 @@ _LIST = f"{_DESCRIBE} --query ServiceNames"
 
 
 @validator(
-    phase=Phase.NETWORK,
-    keys=[
-        "network.availability_zone_ids",
-        "network.closed",
-        "network.hyperpod_subnets[].availability_zone_id",
-    ],
-    iam=["ec2:DescribeAvailabilityZones", "ec2:DescribeVpcEndpointServices"],
+    phase=Phase.NETWORK, iam=["ec2:DescribeAvailabilityZones", "ec2:DescribeVpcEndpointServices"]
 )
 def endpoint_services(config: Config, target: Target) -> Problems:
     """`network.closed`, and a service has no VPC endpoints in the region, or in a zone of nodes.
+
+    Keys: network.availability_zone_ids, network.closed,
+    network.hyperpod_subnets[].availability_zone_id
 
     [PrivateLink](https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html)
     """

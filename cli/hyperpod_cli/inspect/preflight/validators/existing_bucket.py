@@ -29,11 +29,6 @@ _KMS = ("aws:kms", "aws:kms:dsse")
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    keys=[
-        "lifecycle_scripts.existing_bucket_kms_key_arn",
-        "lifecycle_scripts.existing_bucket_name",
-        "lifecycle_scripts.prefix",
-    ],
     iam=[
         "cloudformation:ListStackResources",
         "kms:DescribeKey",
@@ -47,6 +42,9 @@ _KMS = ("aws:kms", "aws:kms:dsse")
 )
 def existing_bucket(config: Config, target: Target) -> Problems:
     """Your bucket is elsewhere, its key cannot be used, or other objects are in the prefix.
+
+    Keys: lifecycle_scripts.existing_bucket_kms_key_arn, lifecycle_scripts.existing_bucket_name,
+    lifecycle_scripts.prefix
 
     [existing resources](existing-resources.md)
     """

@@ -46,11 +46,6 @@ _USABLE = ("AVAILABLE", "UPDATING")
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    keys=[
-        "cluster.instance_groups[].fsx_lustre_mounts[].dns_name",
-        "cluster.instance_groups[].fsx_openzfs_mounts[].dns_name",
-        "storage.file_system_id",
-    ],
     iam=[
         "ec2:DescribeNetworkInterfaces",
         "ec2:DescribeSecurityGroups",
@@ -60,6 +55,9 @@ _USABLE = ("AVAILABLE", "UPDATING")
 )
 def existing_file_systems(config: Config, target: Target) -> Problems:
     """Your file system cannot be mounted.
+
+    Keys: cluster.instance_groups[].fsx_lustre_mounts[].dns_name,
+    cluster.instance_groups[].fsx_openzfs_mounts[].dns_name, storage.file_system_id
 
     [storage](storage.md)
     """

@@ -15,11 +15,12 @@ _SERVICE = "sagemaker.amazonaws.com"
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    keys=["cluster.execution_role_arn", "cluster.instance_groups[].execution_role_arn"],
     iam=["iam:GetPolicy", "iam:GetPolicyVersion", "iam:GetRole", "iam:SimulatePrincipalPolicy"],
 )
 def existing_role(config: Config, target: Target) -> Problems:
     """Your role lacks a permission that nodes need.
+
+    Keys: cluster.execution_role_arn, cluster.instance_groups[].execution_role_arn
 
     [existing resources](existing-resources.md)
     """

@@ -24,12 +24,12 @@ _LUSTRE, _OPEN_ZFS = "LustreConfiguration", "OpenZFSConfiguration"
 
 
 @validator(
-    phase=Phase.EXISTING_RESOURCES,
-    keys=["storage.capacity_gib", "storage.home_directories.capacity_gib", "storage.metadata_iops"],
-    iam=["cloudformation:DescribeStacks", "fsx:DescribeFileSystems"],
+    phase=Phase.EXISTING_RESOURCES, iam=["cloudformation:DescribeStacks", "fsx:DescribeFileSystems"]
 )
 def file_system_changes(config: Config, target: Target) -> Problems:
     """FSx would reject a change.
+
+    Keys: storage.capacity_gib, storage.home_directories.capacity_gib, storage.metadata_iops
 
     [storage](storage.md)
     """

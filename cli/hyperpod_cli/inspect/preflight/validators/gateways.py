@@ -19,11 +19,6 @@ from hyperpod_cli.inspect.preflight.validators.subnets import way_findings
 
 @validator(
     phase=Phase.NETWORK,
-    keys=[
-        "network.hyperpod_subnets[].route_table_id",
-        "network.internet_gateway_id",
-        "network.nat_gateway_ids",
-    ],
     iam=[
         "ec2:DescribeInternetGateways",
         "ec2:DescribeNatGateways",
@@ -36,6 +31,9 @@ def gateways(config: Config, target: Target) -> Problems:
     """A gateway is in another VPC, or has no route to the internet.
 
     https://docs.aws.amazon.com/vpc/latest/userguide/vpc-nat-gateway.html
+
+    Keys: network.hyperpod_subnets[].route_table_id, network.internet_gateway_id,
+    network.nat_gateway_ids
 
     [EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)
     """

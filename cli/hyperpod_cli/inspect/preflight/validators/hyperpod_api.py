@@ -8,13 +8,15 @@ from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 
-@validator(phase=Phase.REGION, keys=["region"], of_hyperpod=True, iam=["sagemaker:ListClusters"])
+@validator(phase=Phase.REGION, of_hyperpod=True, iam=["sagemaker:ListClusters"])
 def hyperpod_api(_config: Config, target: Target) -> Problems:
     """HyperPod is not available in the region.
 
     SageMaker answers an operation that a region does not have with UnknownOperationException.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod.html
+
+    Keys: region
 
     [errors](https://docs.aws.amazon.com/sagemaker/latest/APIReference/CommonErrors.html)
     """

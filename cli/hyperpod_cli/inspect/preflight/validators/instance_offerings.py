@@ -12,15 +12,15 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
 
 
 @validator(
-    phase=Phase.CAPACITY,
-    keys=["cluster.instance_groups[].instance_type", "node_groups[].instance_types"],
-    iam=["ec2:DescribeAvailabilityZones", "ec2:DescribeInstanceTypeOfferings"],
+    phase=Phase.CAPACITY, iam=["ec2:DescribeAvailabilityZones", "ec2:DescribeInstanceTypeOfferings"]
 )
 def instance_offerings(config: Config, target: Target) -> Problems:
     """EC2 does not offer the type in a zone of an EKS node group, or of an instance group (w).
 
     A warning for HyperPod's, because such nodes are not of EC2's offer to the account: HyperPod
     launches them from SageMaker's capacity, which may have a type earlier or elsewhere.
+
+    Keys: cluster.instance_groups[].instance_type, node_groups[].instance_types
 
     [EC2](https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeInstanceTypeOfferings.html)
     """

@@ -31,10 +31,7 @@ Statement = Mapping[str, Any]
 
 
 @validator(
-    phase=Phase.EXISTING_RESOURCES,
-    keys=["encryption.kms_key_arn"],
-    names=("KMS key",),
-    iam=["kms:DescribeKey", "kms:GetKeyPolicy"],
+    phase=Phase.EXISTING_RESOURCES, names=("KMS key",), iam=["kms:DescribeKey", "kms:GetKeyPolicy"]
 )
 def kms_key(config: Config, target: Target) -> Problems:
     """A key does not exist, is not enabled, or its policy lacks a statement.
@@ -43,6 +40,8 @@ def kms_key(config: Config, target: Target) -> Problems:
 
     https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
     https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
+
+    Keys: encryption.kms_key_arn
 
     [KMS](https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html)
     """

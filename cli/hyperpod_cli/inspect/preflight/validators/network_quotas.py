@@ -12,7 +12,6 @@ from hyperpod_cli.inspect.preflight.validators.cluster_quotas import Need, probl
 
 @validator(
     phase=Phase.QUOTAS,
-    keys=["network", "network.nat_gateways", "region"],
     iam=[
         "cloudformation:ListStackResources",
         "ec2:DescribeAddresses",
@@ -24,6 +23,8 @@ from hyperpod_cli.inspect.preflight.validators.cluster_quotas import Need, probl
 )
 def network_quotas(config: Config, target: Target) -> Problems:
     """VPCs, Elastic IP addresses or network interfaces are beyond a quota.
+
+    Keys: network, network.nat_gateways, region
 
     [VPC](https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html)
     """

@@ -10,16 +10,14 @@ _RELEASE = "Custom::HelmRelease"
 _LOOK = "aws cloudformation describe-stacks --stack-name"
 
 
-@validator(
-    phase=Phase.FORMER_DEPLOYMENTS,
-    keys=["cluster", "cluster.name"],
-    iam=["cloudformation:ListStackResources"],
-)
+@validator(phase=Phase.FORMER_DEPLOYMENTS, iam=["cloudformation:ListStackResources"])
 def nodes_stack(config: Config, target: Target) -> Problems:
     """The HyperPod cluster comes or goes while another stack has the Helm releases.
 
     Two stacks cannot have one release, and the HyperPod stack takes the role and the bucket of the
     platform, which go without a cluster.
+
+    Keys: cluster, cluster.name
 
     [ADR 117](adr/nodes.md#117-the-helm-releases-are-in-the-stack-of-the-first-nodes)
     """

@@ -9,16 +9,14 @@ from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_stacks.table import stack_name
 
 
-@validator(
-    phase=Phase.FORMER_DEPLOYMENTS,
-    keys=["cluster.orchestrator"],
-    iam=["cloudformation:DescribeStacks"],
-)
+@validator(phase=Phase.FORMER_DEPLOYMENTS, iam=["cloudformation:DescribeStacks"])
 def orchestrator(config: Config, target: Target) -> Problems:
     """The deployment of that name uses the other orchestrator.
 
     CloudFormation refuses the change of the parameter that holds it, which stacks of former
     versions do not have: those are of EKS, and their control plane would be deleted.
+
+    Keys: cluster.orchestrator
 
     [orchestrators](orchestrators.md)
     """

@@ -8,14 +8,11 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
 _NATIVE = "AWS::SageMaker::Cluster"
 
 
-@validator(
-    phase=Phase.REGION,
-    keys=["cluster.resource"],
-    of_hyperpod=True,
-    iam=["cloudformation:DescribeType"],
-)
+@validator(phase=Phase.REGION, of_hyperpod=True, iam=["cloudformation:DescribeType"])
 def resource_types(config: Config, target: Target) -> Problems:
     """`cluster.resource: native`, and the region has no `AWS::SageMaker::Cluster`.
+
+    Keys: cluster.resource
 
     [DescribeType](https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeType.html)
     """

@@ -21,7 +21,6 @@ _SAYS = {
 
 @validator(
     phase=Phase.NETWORK,
-    keys=["network.add_security_group_rules", "network.security_group_id"],
     iam=[
         "cloudformation:ListStackResources",
         "ec2:DescribeSecurityGroupRules",
@@ -33,6 +32,8 @@ def security_group(config: Config, target: Target) -> Problems:
     """Traffic within the group, or outbound traffic, is not allowed.
 
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html
+
+    Keys: network.add_security_group_rules, network.security_group_id
 
     [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)
     """

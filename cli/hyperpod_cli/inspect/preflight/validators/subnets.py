@@ -27,11 +27,6 @@ _FEWEST_ADDRESSES = 6
 
 @validator(
     phase=Phase.NETWORK,
-    keys=[
-        "cluster.instance_groups[].override_vpc.subnet_ids",
-        "network.eks_subnet_ids",
-        "network.hyperpod_subnets[].subnet_id",
-    ],
     iam=[
         "cloudformation:ListStackResources",
         "ec2:DescribeRouteTables",
@@ -44,6 +39,9 @@ def subnets(config: Config, target: Target) -> Problems:
     """A subnet is elsewhere, public, cut off or full; those of a group with EFA are in many zones.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
+
+    Keys: cluster.instance_groups[].override_vpc.subnet_ids, network.eks_subnet_ids,
+    network.hyperpod_subnets[].subnet_id
 
     [EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)
     """

@@ -14,13 +14,6 @@ from hyperpod_stacks.table import stack_name
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
-    keys=[
-        "cluster.execution_role_name",
-        "cluster.name",
-        "eks.cluster_name",
-        "lifecycle_scripts.bucket_name",
-        "name",
-    ],
     iam=[
         "cloudformation:ListStackResources",
         "eks:DescribeCluster",
@@ -38,6 +31,9 @@ def taken_names(config: Config, target: Target) -> Problems:
     CloudFormation finds a name of another owner when it comes to the resource, and rolls back; it
     takes no existing EKS cluster for the deployment's own. The HyperPod cluster comes last, when
     all else is billed.
+
+    Keys: cluster.execution_role_name, cluster.name, eks.cluster_name,
+    lifecycle_scripts.bucket_name, name
 
     [CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-resource-import.html)
     """

@@ -8,15 +8,13 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
 _PATH: KeyPath = ("observability", "notifications", "topic_arn")
 
 
-@validator(
-    phase=Phase.EXISTING_RESOURCES,
-    keys=["observability.notifications.topic_arn"],
-    iam=["sns:GetTopicAttributes"],
-)
+@validator(phase=Phase.EXISTING_RESOURCES, iam=["sns:GetTopicAttributes"])
 def topic(config: Config, target: Target) -> Problems:
     """Your SNS topic does not exist.
 
     No one would be told of anything; e-mail addresses could not subscribe.
+
+    Keys: observability.notifications.topic_arn
 
     [SNS](https://docs.aws.amazon.com/sns/latest/api/API_Publish.html)
     """

@@ -12,15 +12,13 @@ _ATTRIBUTES = {
 }
 
 
-@validator(
-    phase=Phase.PLACES,
-    keys=["network.vpc_id"],
-    iam=["ec2:DescribeVpcAttribute", "ec2:DescribeVpcs"],
-)
+@validator(phase=Phase.PLACES, iam=["ec2:DescribeVpcAttribute", "ec2:DescribeVpcs"])
 def vpc(config: Config, target: Target) -> Problems:
     """The VPC does not exist, or has DNS turned off.
 
     Without both attributes, nodes do not register with EKS.
+
+    Keys: network.vpc_id
 
     [EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)
     """

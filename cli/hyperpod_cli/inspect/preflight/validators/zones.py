@@ -10,15 +10,13 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
 _COMMAND = "aws ec2 describe-availability-zones"
 
 
-@validator(
-    phase=Phase.PLACES,
-    keys=["network.availability_zone_ids"],
-    iam=["ec2:DescribeAvailabilityZones"],
-)
+@validator(phase=Phase.PLACES, iam=["ec2:DescribeAvailabilityZones"])
 def zones(config: Config, target: Target) -> Problems:
     """The account does not have the zone, or EKS does not support it.
 
     https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+
+    Keys: network.availability_zone_ids
 
     [EC2](https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_DescribeAvailabilityZones.html)
     """

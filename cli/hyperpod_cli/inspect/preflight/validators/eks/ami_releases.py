@@ -11,11 +11,13 @@ _ABSENT = "ParameterNotFound"
 _KINDS = {None: "standard", "GPU": "nvidia", "Neuron": "neuron"}
 
 
-@validator(phase=Phase.VERSIONS, keys=["node_groups[].release_version"], iam=["ssm:GetParameter"])
+@validator(phase=Phase.VERSIONS, iam=["ssm:GetParameter"])
 def ami_releases(config: Config, target: Target) -> Problems:
     """EKS does not list the release of the AMI of an EKS node group (w).
 
     A warning, because no document says for how long EKS keeps a parameter of an old release.
+
+    Keys: node_groups[].release_version
 
     [EKS](https://docs.aws.amazon.com/eks/latest/userguide/retrieve-ami-id.html)
     """

@@ -27,16 +27,6 @@ _ACCESS_ENTRY = "AWS::EKS::AccessEntry"
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    keys=[
-        "eks.addons",
-        "eks.admins",
-        "eks.cluster_arn",
-        "eks.endpoint_access",
-        "eks.public_access_cidrs",
-        "eks.version",
-        "network.security_group_id",
-        "network.vpc_id",
-    ],
     iam=[
         "cloudformation:ListStackResources",
         "eks:DescribeCluster",
@@ -48,6 +38,9 @@ _ACCESS_ENTRY = "AWS::EKS::AccessEntry"
 )
 def existing_control_plane(config: Config, target: Target) -> Problems:
     """Your EKS cluster does not match the configuration, or is used by another HyperPod cluster.
+
+    Keys: eks.addons, eks.admins, eks.cluster_arn, eks.endpoint_access, eks.public_access_cidrs,
+    eks.version, network.security_group_id, network.vpc_id
 
     [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)
     """

@@ -10,7 +10,6 @@ from hyperpod_stacks.table import stack_name
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
-    keys=["eks.deletion_protection"],
     iam=[
         "cloudformation:DescribeStacks",
         "cloudformation:ListStackResources",
@@ -21,6 +20,8 @@ def failed_creation(config: Config, target: Target) -> Problems:
     """The rollback of a failed creation left an EKS cluster with `eks.deletion_protection`.
 
     Its owner lifts the protection: the right to do so is that to change all else of the cluster.
+
+    Keys: eks.deletion_protection
 
     [EKS](https://docs.aws.amazon.com/eks/latest/userguide/deletion-protection.html)
     """

@@ -9,11 +9,13 @@ from hyperpod_cdk.schema.errors import error
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 
-@validator(phase=Phase.VERSIONS, keys=["helm.chart", "helm.components.training_operator"])
+@validator(phase=Phase.VERSIONS)
 def helm_chart(config: Config, target: Target) -> Problems:
     """Your chart cannot be read, or lacks a component.
 
     The official chart is packaged by `hyperpod-cdk deploy`, and looked at there.
+
+    Keys: helm.chart, helm.components.training_operator
 
     [Helm](https://helm.sh/docs/topics/charts/)
     """

@@ -17,7 +17,6 @@ _ZONES = 2
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    keys=["eks.oidc_provider_arn", "network.vpc_id"],
     iam=[
         "ec2:DescribeSubnets",
         "ec2:DescribeVpcEndpoints",
@@ -28,6 +27,8 @@ _ZONES = 2
 )
 def inference_operator(config: Config, target: Target) -> Problems:
     """The OIDC provider is not the cluster's (w); the VPC lacks subnets or an S3 endpoint (w).
+
+    Keys: eks.oidc_provider_arn, network.vpc_id
 
     [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-model-deployment-setup.html)
     """

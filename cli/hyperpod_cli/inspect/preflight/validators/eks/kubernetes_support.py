@@ -11,9 +11,11 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
 _SOON = timedelta(days=92)
 
 
-@validator(phase=Phase.VERSIONS, keys=["eks.version"])
+@validator(phase=Phase.VERSIONS)
 def kubernetes_support(config: Config, _target: Target) -> Problems:
     """EKS support for the version has ended, or ends soon (w).
+
+    Keys: eks.version
 
     [EKS](https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html)
     """

@@ -45,11 +45,12 @@ class Versions:
 
 @validator(
     phase=Phase.VERSIONS,
-    keys=["eks.version"],
     iam=["eks:DescribeAddon", "eks:DescribeAddonVersions", "eks:DescribeCluster"],
 )
 def kubernetes_version(config: Config, target: Target) -> Problems:
     """EKS does not upgrade to the version, or does not offer an add-on for it.
+
+    Keys: eks.version
 
     [EKS](https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeAddonVersions.html)
     """

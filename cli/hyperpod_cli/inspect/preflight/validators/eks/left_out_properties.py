@@ -15,13 +15,11 @@ _EKS_CLUSTER = "AWS::EKS::Cluster"
 _OF_NOBODY = "192.0.2.0/24"
 
 
-@validator(
-    phase=Phase.FORMER_DEPLOYMENTS,
-    keys=["eks.deletion_protection", "eks.public_access_cidrs"],
-    iam=["cloudformation:GetTemplate"],
-)
+@validator(phase=Phase.FORMER_DEPLOYMENTS, iam=["cloudformation:GetTemplate"])
 def left_out_properties(config: Config, target: Target) -> Problems:
     """The template no longer lists `eks.public_access_cidrs`, or `eks.deletion_protection`.
+
+    Keys: eks.deletion_protection, eks.public_access_cidrs
 
     [CDK](https://github.com/aws/aws-cdk/issues/37926)
     """

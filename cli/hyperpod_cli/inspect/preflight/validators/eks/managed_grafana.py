@@ -16,20 +16,15 @@ _PATH: KeyPath = ("observability", "grafana")
 _NOT_ENABLED = ("InvalidClientTokenId", "OptInRequired", "UnrecognizedClientException")
 
 
-@validator(
-    phase=Phase.EXISTING_RESOURCES,
-    keys=[
-        "observability.grafana.kind",
-        "observability.grafana.workspace_arn",
-        "observability.grafana.workspace_name",
-    ],
-    iam=["grafana:DescribeWorkspace", "sso:ListInstances"],
-)
+@validator(phase=Phase.EXISTING_RESOURCES, iam=["grafana:DescribeWorkspace", "sso:ListInstances"])
 def managed_grafana(config: Config, target: Target) -> Problems:
     """There is no IAM Identity Center; your workspace does not exist, or has another name (w).
 
     One of the organization is seen from each of its accounts:
     https://docs.aws.amazon.com/singlesignon/latest/APIReference/API_ListInstances.html
+
+    Keys: observability.grafana.kind, observability.grafana.workspace_arn,
+    observability.grafana.workspace_name
 
     [Grafana](https://docs.aws.amazon.com/grafana/latest/userguide/authentication-in-AMG-SSO.html)
     """

@@ -8,14 +8,11 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
 from hyperpod_cli.operate.nodes.health import GROUP_LABEL
 
 
-@validator(
-    phase=Phase.EXISTING_RESOURCES,
-    keys=["cluster.instance_groups[].mig_profile"],
-    of_hyperpod=True,
-    iam=["sagemaker:DescribeCluster"],
-)
+@validator(phase=Phase.EXISTING_RESOURCES, of_hyperpod=True, iam=["sagemaker:DescribeCluster"])
 def mig_profiles(config: Config, target: Target) -> Problems:
     """GPUs of running nodes would be partitioned differently (w).
+
+    Keys: cluster.instance_groups[].mig_profile
 
     [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-gpu-partitioning-setup.html)
     """

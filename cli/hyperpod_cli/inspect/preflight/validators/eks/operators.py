@@ -20,11 +20,12 @@ def _made(config: Config) -> dict[str, KeyPath]:
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    keys=["observability.cloudwatch", "operators.cert_manager", "operators.ebs_csi_driver"],
     iam=["cloudformation:ListStackResources", "eks:DescribeCluster", "eks:ListAddons"],
 )
 def operators(config: Config, target: Target) -> Problems:
     """The EKS cluster already has an add-on of an operator, or lacks one that another needs (w).
+
+    Keys: observability.cloudwatch, operators.cert_manager, operators.ebs_csi_driver
 
     [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html)
     """

@@ -8,13 +8,11 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
 _PATH: KeyPath = ("observability", "prometheus", "workspace_arn")
 
 
-@validator(
-    phase=Phase.EXISTING_RESOURCES,
-    keys=["observability.prometheus.workspace_arn"],
-    iam=["aps:DescribeWorkspace"],
-)
+@validator(phase=Phase.EXISTING_RESOURCES, iam=["aps:DescribeWorkspace"])
 def prometheus_workspace(config: Config, target: Target) -> Problems:
     """Your Prometheus workspace does not exist, or is in another account.
+
+    Keys: observability.prometheus.workspace_arn
 
     [Prometheus](https://docs.aws.amazon.com/prometheus/latest/APIReference/API_DescribeWorkspace.html)
     """

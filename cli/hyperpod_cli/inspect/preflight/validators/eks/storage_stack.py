@@ -7,11 +7,11 @@ from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, va
 from hyperpod_stacks.table import stack_name
 
 
-@validator(
-    phase=Phase.FORMER_DEPLOYMENTS, keys=["storage"], iam=["cloudformation:ListStackResources"]
-)
+@validator(phase=Phase.FORMER_DEPLOYMENTS, iam=["cloudformation:ListStackResources"])
 def storage_stack(config: Config, target: Target) -> Problems:
     """`storage: null` would remove the CSI driver of a file system that stays.
+
+    Keys: storage
 
     [EKS](https://docs.aws.amazon.com/eks/latest/userguide/fsx-csi.html)
     """

@@ -22,11 +22,12 @@ _GOING = frozenset({GovernanceStatus.DELETING, GovernanceStatus.DELETED})
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    keys=["governance"],
     iam=["cloudformation:ListStackResources", "eks:DescribeAddon", "sagemaker:DescribeCluster"],
 )
 def task_governance(config: Config, target: Target) -> Problems:
     """The cluster already has the add-on, a version that cannot be updated, a policy or a quota.
+
+    Keys: governance
 
     [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup.html)
     """

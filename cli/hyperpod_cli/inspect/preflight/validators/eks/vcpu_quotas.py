@@ -35,7 +35,6 @@ _KINDS: Mapping[str, tuple[str, str]] = {
 
 @validator(
     phase=Phase.QUOTAS,
-    keys=["node_groups[].desired_size", "node_groups[].max_size"],
     iam=[
         "ec2:DescribeInstances",
         "servicequotas:GetAWSDefaultServiceQuota",
@@ -48,6 +47,8 @@ def vcpu_quotas(config: Config, target: Target) -> Problems:
     Of capacity reservations and Capacity Blocks, EC2 counts what is reserved, not what runs there.
 
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservation-overview.html
+
+    Keys: node_groups[].desired_size, node_groups[].max_size
 
     [EC2](https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-quotas.html)
     """

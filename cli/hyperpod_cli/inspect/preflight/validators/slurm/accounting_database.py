@@ -16,7 +16,6 @@ _FIELDS = ("username", "password")
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
-    keys=["cluster.slurm.accounting.subnet_ids"],
     iam=[
         "ec2:DescribeSubnets",
         "sagemaker:DescribeCluster",
@@ -26,6 +25,8 @@ _FIELDS = ("username", "password")
 )
 def accounting_database(config: Config, target: Target) -> Problems:
     """The secret or a subnet of accounting does not exist, or a cluster would lose its accounting.
+
+    Keys: cluster.slurm.accounting.subnet_ids
 
     [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html)
     """

@@ -12,7 +12,6 @@ _KEY: KeyPath = ("cluster", "slurm", "accounting")
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
-    keys=["cluster.slurm.accounting.delete_with_stack"],
     iam=[
         "cloudformation:DescribeStacks",
         "cloudformation:ListStackResources",
@@ -24,6 +23,8 @@ def failed_database(config: Config, target: Target) -> Problems:
 
     The template retains it then, with the subnets whose CIDRs those of the next one have:
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-deletionpolicy.html
+
+    Keys: cluster.slurm.accounting.delete_with_stack
 
     [RDS](https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBInstance.html)
     """

@@ -13,13 +13,14 @@ _NAME = "FileSystemDnsName"
 
 @validator(
     phase=Phase.FORMER_DEPLOYMENTS,
-    keys=["storage.home_directories"],
     iam=["cloudformation:DescribeStacks", "cloudformation:GetTemplate"],
 )
 def imported_file_systems(config: Config, target: Target) -> Problems:
     """A file system is removed whose name the HyperPod stack imports from the storage stack.
 
     Without storage and accounting, the storage stack stays as it is.
+
+    Keys: storage.home_directories
 
     [CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-stack-exports.html)
     """
