@@ -3,9 +3,8 @@
 What the local AWS and the data of IAM know of them is in `emulator/` and `aws_reference/`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 STACK = "AWS::CloudFormation::Stack"
 """Stands for what comes before the first resource of a stack: its change set."""
@@ -16,9 +15,6 @@ _RDS, _TOPIC = "AWS::RDS::DBInstance", "AWS::SNS::Topic"
 # 15 to 25 minutes until the cluster is in service, and its nodes with it:
 # https://github.com/awslabs/awsome-distributed-ai/blob/95b939cdc5b24ded03a70da21533964f9354b731/1.architectures/5.sagemaker-hyperpod/tools/devops-agent/docs/hyperpod-mental-model.md
 _HYPERPOD_SECONDS = 1200
-_LAMBDA = "Lambda and Step Functions"
-
-Properties = Mapping[str, Any]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,58 +28,31 @@ class ResourceType:
         name_in_arn: The variable that is its name in the ARNs of the Service Authorization
             Reference; None if the ARN has an identifier that the service draws.
         added_to: The type whose name its `ClusterName` is.
-        billed_as: Words of a charge, or of what a cost leaves out, by the resource's properties;
-            None if it is free.
         holds_data: Whether a replacement loses data or the work of a cluster.
     """
 
     seconds: int = 10
     name_in_arn: str | None = None
     added_to: str | None = None
-    billed_as: Callable[[Properties], str | None] = lambda _: None
     holds_data: bool = False
-
-
-def _as(words: str) -> Callable[[Properties], str]:
-    return lambda _: words
-
-
-def _endpoint(properties: Properties) -> str | None:
-    is_interface = properties.get("VpcEndpointType") == "Interface"
-    return "interface endpoint" if is_interface else None
-
-
-def _file_system(properties: Properties) -> str:
-    return {"LUSTRE": "FSx for Lustre", "OPENZFS": "FSx for OpenZFS"}[properties["FileSystemType"]]
 
 
 RESOURCE_TYPES: Mapping[str, ResourceType] = {
     STACK: ResourceType(seconds=20),
     "AWS::APS::RuleGroupsNamespace": ResourceType(seconds=15),
-    "AWS::APS::Workspace": ResourceType(
-        seconds=30, billed_as=_as("metrics in Prometheus"), holds_data=True
-    ),
-    # Free: only actions of a budget are billed.
+    "AWS::APS::Workspace": ResourceType(seconds=30, holds_data=True),
     "AWS::Budgets::Budget": ResourceType(name_in_arn="BudgetName"),
     "AWS::Chatbot::SlackChannelConfiguration": ResourceType(),
-    "AWS::CloudWatch::Alarm": ResourceType(
-        name_in_arn="AlarmName", billed_as=_as("CloudWatch alarm metric")
-    ),
-    "AWS::CloudWatch::Dashboard": ResourceType(
-        name_in_arn="DashboardName", billed_as=_as("CloudWatch dashboard")
-    ),
-    "AWS::CodeBuild::Project": ResourceType(
-        name_in_arn="ProjectName", billed_as=_as("minutes of CodeBuild")
-    ),
-    # Billed by request, which are a few a fault.
+    "AWS::CloudWatch::Alarm": ResourceType(name_in_arn="AlarmName"),
+    "AWS::CloudWatch::Dashboard": ResourceType(name_in_arn="DashboardName"),
+    "AWS::CodeBuild::Project": ResourceType(name_in_arn="ProjectName"),
     "AWS::DynamoDB::Table": ResourceType(name_in_arn="TableName"),
-    "AWS::EC2::EIP": ResourceType(seconds=15, billed_as=_as("public IPv4 address")),
-    # Free but for its records, which are logs.
+    "AWS::EC2::EIP": ResourceType(seconds=15),
     "AWS::EC2::FlowLog": ResourceType(),
     "AWS::EC2::InternetGateway": ResourceType(seconds=15),
     "AWS::EC2::LaunchTemplate": ResourceType(),
     # What Terraform's logs in public repositories say: 94 to 105 seconds.
-    "AWS::EC2::NatGateway": ResourceType(seconds=105, billed_as=_as("NAT gateway")),
+    "AWS::EC2::NatGateway": ResourceType(seconds=105),
     "AWS::EC2::PlacementGroup": ResourceType(),
     "AWS::EC2::Route": ResourceType(),
     "AWS::EC2::RouteTable": ResourceType(),
@@ -94,11 +63,9 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "AWS::EC2::SubnetRouteTableAssociation": ResourceType(),
     _VPC: ResourceType(holds_data=True),
     "AWS::EC2::VPCCidrBlock": ResourceType(),
-    "AWS::EC2::VPCEndpoint": ResourceType(seconds=60, billed_as=_endpoint),
+    "AWS::EC2::VPCEndpoint": ResourceType(seconds=60),
     "AWS::EC2::VPCGatewayAttachment": ResourceType(),
-    "AWS::ECR::Repository": ResourceType(
-        name_in_arn="RepositoryName", billed_as=_as("images in ECR"), holds_data=True
-    ),
+    "AWS::ECR::Repository": ResourceType(name_in_arn="RepositoryName", holds_data=True),
     "AWS::EKS::AccessEntry": ResourceType(
         # https://github.com/DevopsArtFactory/terraform-provisioning/pull/47
         seconds=5,
@@ -109,10 +76,8 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
         # Ten minutes and six seconds: https://github.com/terraform-aws-modules/terraform-aws-eks/pull/3218
         seconds=606,
         name_in_arn="ClusterName",
-        billed_as=_as("EKS control plane"),
         holds_data=True,
     ),
-    # Free: its nodes are charges of their own.
     _NODE_GROUP: ResourceType(
         seconds=150,
         name_in_arn="NodegroupName",
@@ -122,7 +87,6 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     # In the card of the add-on that waits for it.
     "AWS::EKS::PodIdentityAssociation": ResourceType(seconds=5),
     "AWS::Events::Rule": ResourceType(name_in_arn="RuleName"),
-    # Free: the files are billed in S3 and FSx.
     "AWS::FSx::DataRepositoryAssociation": ResourceType(
         # https://github.com/aws-samples/amazon-eks-machine-learning-with-terraform-and-kubeflow/issues/112
         seconds=600,
@@ -130,49 +94,38 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     _FSX: ResourceType(
         # https://github.com/aws-samples/aws-hpc-tutorials/pull/289
         seconds=600,
-        billed_as=_file_system,
         holds_data=True,
     ),
-    # Billed by the users that sign in. Minutes until it is active; assumed.
-    "AWS::Grafana::Workspace": ResourceType(
-        seconds=300, billed_as=_as("Amazon Managed Grafana"), holds_data=True
-    ),
+    # Minutes until it is active; assumed.
+    "AWS::Grafana::Workspace": ResourceType(seconds=300, holds_data=True),
     "AWS::IAM::ManagedPolicy": ResourceType(seconds=20, name_in_arn="PolicyNameWithPath"),
     "AWS::IAM::Policy": ResourceType(seconds=15),
     "AWS::IAM::OIDCProvider": ResourceType(),
     "AWS::IAM::Role": ResourceType(seconds=20, name_in_arn="RoleNameWithPath"),
     "AWS::KMS::Alias": ResourceType(name_in_arn="Alias"),
-    "AWS::KMS::Key": ResourceType(seconds=60, billed_as=_as("KMS key"), holds_data=True),
-    "AWS::Lambda::Function": ResourceType(name_in_arn="FunctionName", billed_as=_as(_LAMBDA)),
+    "AWS::KMS::Key": ResourceType(seconds=60, holds_data=True),
+    "AWS::Lambda::Function": ResourceType(name_in_arn="FunctionName"),
     "AWS::Lambda::LayerVersion": ResourceType(name_in_arn="LayerName"),
     "AWS::Lambda::Permission": ResourceType(),
-    "AWS::Logs::LogGroup": ResourceType(name_in_arn="LogGroupName", billed_as=_as("logs (")),
+    "AWS::Logs::LogGroup": ResourceType(name_in_arn="LogGroupName"),
     _RDS: ResourceType(
         # https://github.com/hashicorp/terraform/issues/498
         seconds=600,
         name_in_arn="DbInstanceName",
-        billed_as=_as("RDS for MariaDB"),
         holds_data=True,
     ),
     "AWS::RDS::DBSubnetGroup": ResourceType(name_in_arn="SubnetGroupName", holds_data=True),
-    "AWS::Route53Resolver::FirewallDomainList": ResourceType(billed_as=_as("DNS")),
+    "AWS::Route53Resolver::FirewallDomainList": ResourceType(),
     "AWS::Route53Resolver::FirewallRuleGroup": ResourceType(),
     "AWS::Route53Resolver::FirewallRuleGroupAssociation": ResourceType(),
-    "AWS::S3::Bucket": ResourceType(
-        seconds=20, name_in_arn="BucketName", billed_as=_as("S3"), holds_data=True
-    ),
+    "AWS::S3::Bucket": ResourceType(seconds=20, name_in_arn="BucketName", holds_data=True),
     "AWS::S3::BucketPolicy": ResourceType(),
-    # Free: its nodes are charges of their own.
     "AWS::SageMaker::Cluster": ResourceType(seconds=_HYPERPOD_SECONDS, holds_data=True),
     "AWS::SNS::Subscription": ResourceType(),
-    # Assumed to be within the free tier: a message a fault.
     _TOPIC: ResourceType(name_in_arn="TopicName"),
     "AWS::SNS::TopicPolicy": ResourceType(),
-    # Free: a standard parameter.
     "AWS::SSM::Parameter": ResourceType(seconds=2, name_in_arn="ParameterNameWithoutLeadingSlash"),
-    "AWS::StepFunctions::StateMachine": ResourceType(
-        name_in_arn="StateMachineName", billed_as=_as(_LAMBDA)
-    ),
+    "AWS::StepFunctions::StateMachine": ResourceType(name_in_arn="StateMachineName"),
     "Custom::DefaultSecurityGroup": ResourceType(),
     "Custom::DeletionCheck": ResourceType(),
     # EKS says UPDATING for minutes; assumed.
@@ -185,7 +138,7 @@ RESOURCE_TYPES: Mapping[str, ResourceType] = {
     "Custom::TaskGovernance": ResourceType(seconds=60),
 }
 """By type. What reads the table follows: the deployer's policy, how long a change takes, and the
-tests of costs and of replacements."""
+tests of replacements."""
 
 
 def resource_type(name: str) -> ResourceType:

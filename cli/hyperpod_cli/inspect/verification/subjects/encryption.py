@@ -107,7 +107,8 @@ def _encrypts_scripts(s3: AwsClient, bucket: str, *, script: str, key: str) -> b
     [rule] = answer["ServerSideEncryptionConfiguration"]["Rules"]
     wanted = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": key}
     head = s3.head_object(Bucket=bucket, Key=script)
-    return rule["ApplyServerSideEncryptionByDefault"] == wanted and head.get("SSEKMSKeyId") == key
+    of_bucket = rule["ApplyServerSideEncryptionByDefault"]
+    return bool(of_bucket == wanted and head.get("SSEKMSKeyId") == key)
 
 
 def _provisioned(fsx: AwsClient, cluster: str, *, key: str) -> Check:
