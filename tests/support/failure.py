@@ -25,7 +25,6 @@ class Failure:
         case: Name of the validator, and what is wrong.
         document: The configuration.
         before: Makes what the account has.
-        found: Regular expression of the finding.
         deploy: Takes the step of the deployment at which it shows. Returns what is seen where no
             service refuses anything, such as the nodes that are missing.
         said: Regular expression of the failure's message, or of what is seen. None for a warning
@@ -36,7 +35,6 @@ class Failure:
     case: str
     document: Mapping[str, Any] = field(default_factory=lambda: MINIMUM)
     before: Step | None = None
-    found: str
     deploy: Step = the_cluster
     said: str | None = None
     region: str = "us-west-2"
