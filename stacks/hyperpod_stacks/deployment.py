@@ -13,7 +13,7 @@ from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.refusals import report
 from hyperpod_stacks.deployed_stack import Stacks
 from hyperpod_stacks.platform_stack import PlatformStack
-from hyperpod_stacks.table import NODES, STACKS, stack_names
+from hyperpod_stacks.table import DEPLOYMENT_TAG, NODES, STACKS, stack_names
 
 
 def add_stacks(
@@ -59,6 +59,7 @@ def add_stacks(
     # hands a stack's tags on to its resources.
     for key, value in config.tags.items():
         cdk.Tags.of(scope).add(key, value, exclude_resource_types=OF_NODE_GROUPS)
-        for kind, stack in stacks.made.items():
-            if kind != "node-groups":
+    for kind, stack in stacks.made.items():
+        if kind != "node-groups":
+            for key, value in {**config.tags, DEPLOYMENT_TAG: config.name}.items():
                 cdk.Tags.of(stack).add(key, value, include_resource_types=["aws:cdk:stack"])

@@ -15,6 +15,7 @@ from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.storage.claim_section import MaintainedFiles
 from hyperpod_cdk.workloads.images import base_images
 from hyperpod_shared.governance import ADDON as TASK_GOVERNANCE
+from hyperpod_shared.owner import TAG_PREFIX
 
 StackKind = Literal[
     "platform",
@@ -27,6 +28,8 @@ StackKind = Literal[
     "observability",
 ]
 
+DEPLOYMENT_TAG = f"{TAG_PREFIX}deployment"
+"""Key of the tag of a stack that has its deployment's name."""
 _ADDONS = {
     **{addon.name: addon.says for addon in OPERATOR_ADDONS},
     DNS_ADDON: "CoreDNS",

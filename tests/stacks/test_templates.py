@@ -12,6 +12,7 @@ from aws_reference.resource_schemas import schema_of, schemas
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.node_groups.node_groups import OF_NODE_GROUPS
 from hyperpod_cli.aws.assembly import text
+from hyperpod_stacks.table import DEPLOYMENT_TAG
 from tests.conftest import Assemble, Configure
 from tests.support.assembly import Assembly, synthesized
 from tests.support.configs import CONFIGS, EVERY_FIELD, default_document
@@ -158,7 +159,9 @@ def test_everything_that_takes_tags_has_them(path: Path, chart: Path, tmp_path: 
     for name in templates:
         tags = assembly.artifact(name)["properties"].get("tags", {})
         is_handed_on = name.endswith("-node-groups")
-        assert tags == ({} if is_handed_on else {**load_config(path).tags, **TAGS})
+        config = load_config(path)
+        own = {**config.tags, **TAGS, DEPLOYMENT_TAG: config.name}
+        assert tags == ({} if is_handed_on else own)
 
 
 def test_most_types_take_tags() -> None:

@@ -67,6 +67,7 @@ class Stack:
     account: str = ""
     region: str = ""
     is_protected: bool = False
+    tags: Mapping[str, str] = field(default_factory=dict)
     lookup_role: str = ""
     execution_role: str = ""
 
@@ -134,6 +135,7 @@ def stacks_in(assembly: Path) -> list[Stack]:
                 account=account,
                 region=region,
                 is_protected=properties.get("terminationProtection", False),
+                tags=properties.get("tags", {}),
                 lookup_role=properties.get("lookupRole", {}).get("arn", ""),
                 execution_role=properties.get("cloudFormationExecutionRoleArn", ""),
             )

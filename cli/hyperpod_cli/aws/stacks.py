@@ -2,7 +2,7 @@
 
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hyperpod_cdk.config.output_names import SHORTAGE
@@ -30,12 +30,14 @@ class Deployed:
 
     Attributes:
         template: Its template; empty for a stack without resources.
+        tags: Its tags, which its resources have, too.
     """
 
     status: str
     template: Mapping[str, Any]
     parameters: Mapping[str, str] = field(default_factory=dict)
     is_protected: bool = False
+    tags: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,10 +54,14 @@ def deployed(client: AwsClient, name: str) -> Deployed | None:
     stack = described_stack(client, name)
     if stack is None:
         return None
-    status = stack["StackStatus"]
-    is_protected = stack.get("EnableTerminationProtection", False)
-    if status in _EMPTY:
-        return Deployed(status=status, template={}, is_protected=is_protected)
+    there = Deployed(
+        status=stack["StackStatus"],
+        template={},
+        is_protected=stack.get("EnableTerminationProtection", False),
+        tags={each["Key"]: each["Value"] for each in stack.get("Tags", [])},
+    )
+    if there.status in _EMPTY:
+        return there
     body = _template_body(client, name)
     if body is None:
         return None
@@ -65,7 +71,7 @@ def deployed(client: AwsClient, name: str) -> Deployed | None:
     parameters = {
         each["ParameterKey"]: each["ParameterValue"] for each in stack.get("Parameters", [])
     }
-    return Deployed(status=status, template=body, parameters=parameters, is_protected=is_protected)
+    return replace(there, template=body, parameters=parameters)
 
 
 def resources_of(client: AwsClient, name: str) -> Iterator[DeployedResource]:

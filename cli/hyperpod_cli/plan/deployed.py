@@ -1,5 +1,6 @@
 """The stacks of a deployment as they are, also those that its file has no more."""
 
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -9,7 +10,8 @@ from hyperpod_cdk import Config
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
-from hyperpod_stacks.table import STACKS, StackRow, stack_name
+from hyperpod_cli.terminal.explained import explanation
+from hyperpod_stacks.table import DEPLOYMENT_TAG, STACKS, StackRow, stack_name
 
 
 def deployed_stacks(
@@ -24,18 +26,25 @@ def deployed_stacks(
             continue
         try:
             stack = deployed(client, name)
-        except (ClientError, UnreadableTemplateError):
-            continue  # It is not known to be this deployment's.
-        if stack is not None and _is_of(row, stack):
+        except UnreadableTemplateError:
+            continue  # The CDK CLI has not deployed it.
+        except ClientError as error:
+            print(f"{name}: is taken as not deployed. {explanation(error)}", file=sys.stderr)
+            continue
+        if stack is not None and _is_of(row, stack, deployment=config.name):
             found[name] = stack
     return found
 
 
-def _is_of(row: StackRow, stack: Deployed) -> bool:
-    """Return whether a stack of that name is what the row describes, in any version.
+def _is_of(row: StackRow, stack: Deployed, *, deployment: str) -> bool:
+    """Return whether a stack with a name of the deployment's is the deployment's.
 
     Stacks of others begin with EKS, too.
     """
+    if DEPLOYMENT_TAG in stack.tags:
+        return stack.tags[DEPLOYMENT_TAG] == deployment
+    # Stacks of 0.1.0, until no deployment of it is left, and those of node groups, whose placement
+    # groups other tags of the stack would replace.
     description = str(stack.template.get("Description", ""))
     of_eks, *with_hyperpod = row.descriptions
     begins = {text.partition(": ")[0] for text in with_hyperpod}

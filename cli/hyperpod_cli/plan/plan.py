@@ -165,7 +165,7 @@ def make_plan(request: DeploymentRequest) -> Plan:
         plan,
         held=held,
         staying=[name for name in there if name not in stack_names(config).values()],
-        effects=[*_with_nodes(plan, request=request), *_unprotected(plan)],
+        effects=[*_with_nodes(plan, request=request), *_of_stacks(plan)],
         lacks=missing_permissions(
             plan.stacks, types=plan.types, deployment=config.name, session=session
         ),
@@ -240,10 +240,10 @@ def _with_nodes(plan: Plan, *, request: DeploymentRequest) -> Iterator[Effect]:
             yield effect
 
 
-def _unprotected(plan: Plan) -> Iterator[Effect]:
-    """Yield the stacks that anyone may delete from then on: the CDK CLI lifts what is not wanted.
+def _of_stacks(plan: Plan) -> Iterator[Effect]:
+    """Yield what becomes of stacks themselves, even where a template stays the same.
 
-    It does so even where a template stays the same.
+    The CDK CLI lifts a protection that is not wanted: anyone may delete the stack from then on.
     """
     for stack in plan.stacks:
         there = plan.former[stack.name]
@@ -252,3 +252,6 @@ def _unprotected(plan: Plan) -> Iterator[Effect]:
         if there.is_protected and not stack.is_protected:
             text = "its termination protection is lifted"
             yield Effect(rule="stack.unprotected", stack=stack.name, text=text)
+        if there.tags != stack.tags:
+            text = "its tags change, and with them those of its resources"
+            yield Effect(rule="stack.tags", stack=stack.name, text=text)

@@ -1,5 +1,6 @@
 """Which stacks are deployed, and in which order they go."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from hyperpod_cli.aws.assembly import Stack, stacks_in
 from hyperpod_cli.deliver.destroy.assembly import write_assembly
 from hyperpod_cli.plan.deployed import deployed_stacks, in_order
 from hyperpod_shared.aws_errors import UNKNOWN_STACK
-from hyperpod_stacks.table import STACKS
+from hyperpod_stacks.table import DEPLOYMENT_TAG, STACKS
 from tests.conftest import Assemble
 from tests.support.played import Played
 from tests.support.provisioner.fake_s3 import client_error
@@ -22,14 +23,15 @@ WANTED = [
 ]
 
 
-def aws(**templates: object) -> Played:
-    """Return CloudFormation with stacks; an exception is what it says of one."""
+def aws(tags: Mapping[str, str] | None = None, **templates: object) -> Played:
+    """Return CloudFormation with stacks with tags; an exception is what it says of one."""
+    tagged = [{"Key": key, "Value": value} for key, value in (tags or {}).items()]
 
     def describe_stacks(*, StackName: str) -> dict[str, Any]:
         found = templates.get(StackName, client_error(UNKNOWN_STACK, "DescribeStacks"))
         if isinstance(found, Exception):
             raise found
-        return {"Stacks": [{"StackStatus": "CREATE_COMPLETE"}]}
+        return {"Stacks": [{"StackStatus": "CREATE_COMPLETE", "Tags": tagged}]}
 
     def get_template(*, StackName: str, **_: object) -> dict[str, Any]:
         return {"TemplateBody": templates[StackName]}
@@ -38,30 +40,37 @@ def aws(**templates: object) -> Played:
 
 
 @pytest.mark.parametrize(
-    ("operators", "names"),
+    ("tags", "operators", "is_there"),
     [
-        (OPERATORS, ["ml-platform", "ml-hyperpod", "ml-operators"]),
-        (
-            {"Description": STACKS["operators"].descriptions[0], "Resources": {}},
-            ["ml-platform", "ml-hyperpod", "ml-operators"],
-        ),
+        # Stacks of 0.1.0 have no tag.
+        ({}, OPERATORS, True),
+        ({}, {"Description": STACKS["operators"].descriptions[0], "Resources": {}}, True),
+        ({DEPLOYMENT_TAG: "ml"}, {"Description": "of another version", "Resources": {}}, True),
         # Another's stack has the name.
-        ({"Description": "Ours", "Resources": {}}, ["ml-platform", "ml-hyperpod"]),
-        ({"Description": "EKS: operators", "Resources": {}}, ["ml-platform", "ml-hyperpod"]),
-        ({"Resources": {}}, ["ml-platform", "ml-hyperpod"]),
-        ("Resources: {}", ["ml-platform", "ml-hyperpod"]),
-        (client_error("AccessDenied", "DescribeStacks"), ["ml-platform", "ml-hyperpod"]),
+        ({DEPLOYMENT_TAG: "ml-prod"}, OPERATORS, False),
+        ({}, {"Description": "Ours", "Resources": {}}, False),
+        ({}, {"Description": "EKS: operators", "Resources": {}}, False),
+        ({}, {"Resources": {}}, False),
+        ({}, "Resources: {}", False),
+        ({}, client_error("AccessDenied", "DescribeStacks"), False),
     ],
 )
 def test_a_stack_that_the_file_has_no_more_is_among_those_deployed(
-    default_config: Config, operators: object, names: list[str]
+    default_config: Config,
+    capsys: pytest.CaptureFixture[str],
+    tags: Mapping[str, str],
+    operators: object,
+    *,
+    is_there: bool,
 ) -> None:
     made: dict[str, Any] = {"Resources": {}}
-    client = aws(**{"ml-platform": made, "ml-hyperpod": made, "ml-operators": operators})
+    client = aws(tags, **{"ml-platform": made, "ml-hyperpod": made, "ml-operators": operators})
     former = deployed_stacks(client, default_config, wanted=WANTED)
     stacks = [*in_order(WANTED, former=former, config=default_config)]
-    assert [stack.name for stack in stacks] == names
-    if "ml-operators" in names:
+    operators_stack = ["ml-operators"] if is_there else []
+    assert [stack.name for stack in stacks] == ["ml-platform", "ml-hyperpod", *operators_stack]
+    assert ("ml-operators: " in capsys.readouterr().err) is isinstance(operators, Exception)
+    if is_there:
         assert stacks[-1].needs == ("ml-platform", "ml-hyperpod")
 
 
