@@ -4,21 +4,24 @@
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from hyperpod_cdk.cost.charges import Charge, charge_of, dearest, month_of, unpriced
-from hyperpod_cdk.effects.effect import Template, properties_of
+from hyperpod_cdk.effects.effect import Effect, Template, resources_of
 from hyperpod_cdk.facts.kubernetes_support import END_OF_STANDARD_SUPPORT
 from hyperpod_cdk.facts.prices import biller_of
-from hyperpod_cdk.hyperpod.cluster_template import cluster_of
+from hyperpod_cdk.hyperpod.cluster_template import CLUSTER_TYPES, cluster_of
 from hyperpod_cdk.node_groups.effects import size_of
 from hyperpod_cli.inspect.cost import known
 from hyperpod_shared.clusters import COUNT, Group, groups_of, types_of
 
 _Item = tuple[str, str, object]
 """What bills it, what is billed, and how many units of it."""
+_Billed = tuple[str, str, Charge]
+"""The logical ID of a resource, the group of nodes or nothing, and a charge."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,10 +40,12 @@ class MonthChange:
 
     def as_json(self) -> dict[str, float]:
         """Return it as JSON."""
-        return {
-            "usd_a_month_before": float(month_of(self.before)),
-            "usd_a_month_after": float(month_of(self.after)),
-        }
+        return month_as_json(month_of(self.before), month_of(self.after))
+
+
+def month_as_json(before: Decimal, after: Decimal) -> dict[str, float]:
+    """Return what a month costs before and after as JSON."""
+    return {"usd_a_month_before": float(before), "usd_a_month_after": float(after)}
 
 
 def month_change(
@@ -50,21 +55,47 @@ def month_change(
 
     The day counts: EKS charges more for Kubernetes versions in extended support.
     """
-    before, after = ([*_charges(each, region=region, day=day)] for each in (former, wanted))
+    before, after = (
+        [
+            charge
+            for template in templates
+            for *_, charge in _billed(template, region=region, day=day)
+        ]
+        for templates in (former, wanted)
+    )
     return MonthChange(before=before, after=after)
 
 
-def _charges(templates: Iterable[Template], *, region: str, day: date) -> Iterator[Charge]:
-    for template in templates:
-        for kind, properties in properties_of(template):
-            if kind == "AWS::EKS::Nodegroup":
-                yield _of_node_group(properties, template=template, region=region)
-            for service, item, quantity in _items(kind, properties, day=day):
-                name = item if service == "VPC" else f"{service} {item}"
-                yield _charge(name, service, item, quantity, region=region)
-        cluster = cluster_of(template)
-        for name, group in groups_of({} if cluster is None else cluster.request).items():
-            yield _of_group(name, group, region=region)
+def with_months(
+    effects: Iterable[Effect], *, former: Template, wanted: Template, region: str, day: date
+) -> Iterator[Effect]:
+    """Yield effects with what their resources, or their groups of nodes, cost a month."""
+    bills = [[*_billed(each, region=region, day=day)] for each in (former, wanted)]
+    for effect in effects:
+        before, after = (
+            [
+                charge
+                for logical_id, group, charge in bill
+                if logical_id in effect.resources and group == effect.group
+            ]
+            for bill in bills
+        )
+        month = (month_of(before), month_of(after)) if before or after else None
+        yield replace(effect, month=month)
+
+
+def _billed(template: Template, *, region: str, day: date) -> Iterator[_Billed]:
+    cluster = cluster_of(template)
+    groups = groups_of({} if cluster is None else cluster.request)
+    for logical_id, kind, properties in resources_of(template):
+        if kind == "AWS::EKS::Nodegroup":
+            charge = _of_node_group(properties, template=template, region=region)
+            yield logical_id, charge.name, charge
+        for service, item, quantity in _items(kind, properties, day=day):
+            name = item if service == "VPC" else f"{service} {item}"
+            yield logical_id, "", _charge(name, service, item, quantity, region=region)
+        for name, group in groups.items() if kind in CLUSTER_TYPES else ():
+            yield logical_id, name, _of_group(name, group, region=region)
 
 
 def _charge(name: str, service: str, item: str, quantity: object, *, region: str) -> Charge:

@@ -1,26 +1,83 @@
-"""What a plan takes that CloudFormation's role may not do."""
+"""The IAM actions that effects take, and those that CloudFormation's role lacks."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from botocore.exceptions import BotoCoreError, ClientError
 
 from aws_reference.resource_schemas import UnknownTypeError
+from hyperpod_cdk.effects.effect import Effect, Template, resources_of
 from hyperpod_cli.aws.account import Environment
-from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.aws.assembly import Address, Stack, TemplateResource
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.inspect.permissions.missing import MissingPermission, missing
 from hyperpod_cli.inspect.permissions.names import Names, pattern
-from hyperpod_cli.inspect.permissions.needs import needs
+from hyperpod_cli.inspect.permissions.needs import HANDLERS, needs
 from hyperpod_cli.inspect.permissions.policies import document_of, statements_of
 from hyperpod_cli.inspect.permissions.role_policies import role_policies
+from hyperpod_cli.plan.differences import Difference
+
+# The handlers that run for what becomes of a resource. A rollback deletes what was created.
+_HANDLERS = {
+    "created": ("create", "read", "delete"),
+    "updated": ("read", "update"),
+    "replaced": ("create", "read", "delete"),
+    "perhaps_replaced": HANDLERS,
+    "deleted": ("read", "delete"),
+}
+
+
+def resources_before_and_after(
+    stacks: Iterable[Stack], *, former: Mapping[str, Template]
+) -> dict[Address, TemplateResource]:
+    """Return the resources of stacks, and those that a deployment deletes."""
+    found: dict[Address, TemplateResource] = {}
+    for stack in stacks:
+        for logical_id, kind, properties in resources_of(former[stack.name]):
+            address = Address(stack.name, logical_id)
+            found[address] = TemplateResource(
+                address=address, type=str(kind), properties=properties, needs=()
+            )
+        found |= stack.resources
+    return found
+
+
+def with_actions(
+    effects: Iterable[Effect],
+    difference: Difference,
+    *,
+    resources: Mapping[Address, TemplateResource],
+    deployment: str,
+) -> Iterator[Effect]:
+    """Yield effects on a stack with the IAM actions that they take, as far as these are known."""
+    # No action depends on the account.
+    place = Environment(partition="aws", account="*", region="*")
+    names = Names(deployment=deployment, environment=place, resources=[*resources.values()])
+    for effect in effects:
+        actions: set[str] = set()
+        try:
+            for kind, handlers in _HANDLERS.items():
+                own = effect.resources.intersection(difference.resources.get(kind, ()))
+                changed = [*_named(own, resources, stack=difference.name)]
+                found = needs({}, names, resources=changed, handlers=handlers)
+                actions.update(need.action for need in found)
+        except UnknownTypeError:
+            actions.clear()
+        yield replace(effect, iam_actions=tuple(sorted(actions)))
 
 
 def missing_permissions(
-    stacks: Sequence[Stack], *, types: Collection[str], deployment: str, session: AwsSession
+    stacks: Sequence[Stack],
+    *,
+    effects: Iterable[Effect],
+    resources: Mapping[Address, TemplateResource],
+    deployment: str,
+    session: AwsSession,
 ) -> list[MissingPermission]:
-    """Return what resources of some types take and the role lacks; nothing if that is not known."""
+    """Return what effects take and the role lacks; nothing if that is not known."""
     roles = {stack.execution_role for stack in stacks if stack.execution_role}
-    if not types or not roles:
+    actions = {action for effect in effects for action in effect.iam_actions}
+    if not actions or not roles:
         return []
     try:
         account = session.client("sts").get_caller_identity()["Account"]
@@ -29,10 +86,18 @@ def missing_permissions(
             account=account,
             region=session.region,
         )
-        resources = [each for stack in stacks for each in stack.resources.values()]
-        names = Names(deployment=deployment, environment=place, resources=resources)
+        names = Names(deployment=deployment, environment=place, resources=[*resources.values()])
+        changed = [
+            resource
+            for effect in effects
+            for resource in _named(effect.resources, resources, stack=effect.stack)
+        ]
         templates = {stack.name: stack.template for stack in stacks}
-        needed = [document_of(statements_of(needs(templates, names, types=types)))]
+        taken = [
+            *needs(templates, names, resources=()),
+            *(each for each in needs({}, names, resources=changed) if each.action in actions),
+        ]
+        needed = [document_of(statements_of(taken))]
         return [
             each
             for role in sorted(pattern({"Fn::Sub": role}, place) for role in roles)
@@ -42,6 +107,15 @@ def missing_permissions(
         ]
     except (BotoCoreError, ClientError, UnknownTypeError):
         return []
+
+
+def _named(
+    logical_ids: Iterable[str], resources: Mapping[Address, TemplateResource], *, stack: str
+) -> Iterator[TemplateResource]:
+    """Yield the resources of a stack by their names; odd ones are left out."""
+    for logical_id in sorted(logical_ids):
+        if (address := Address(stack, logical_id)) in resources:
+            yield resources[address]
 
 
 def permission_lines(lacks: Sequence[MissingPermission]) -> Iterator[str]:

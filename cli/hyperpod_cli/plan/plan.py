@@ -1,10 +1,9 @@
 """What a deployment will do: read and compared once, and told in the words of its effects."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,16 @@ from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError
 from hyperpod_cli.inspect.permissions.missing import MissingPermission
 from hyperpod_cli.operate.clusters import DescribedCluster
 from hyperpod_cli.operate.nodes.ending import ending_lines, node_group_lines
-from hyperpod_cli.plan.bill import MonthChange, month_change
+from hyperpod_cli.plan.bill import MonthChange, month_as_json, month_change, with_months
 from hyperpod_cli.plan.deployed import deployed_stacks
 from hyperpod_cli.plan.differences import IncomparableError, differences
 from hyperpod_cli.plan.held_back import held_back
-from hyperpod_cli.plan.permissions import missing_permissions, permission_lines
+from hyperpod_cli.plan.permissions import (
+    missing_permissions,
+    permission_lines,
+    resources_before_and_after,
+    with_actions,
+)
 from hyperpod_cli.plan.refusals import (
     changed_fixed_values,
     refuse_changes_of_nodes,
@@ -53,7 +57,6 @@ class Plan:
         effects: What it does, stack by stack.
         cluster: What DescribeCluster says of the HyperPod cluster; None if that is not known.
         month: What a month costs before and after; None if that is not known.
-        types: The types of the resources that it makes or changes.
         destroys: Whether it replaces or deletes resources, of whatever type.
         lacks: What CloudFormation's role may not do of it, as far as that is known.
         unknown: Why it is not known what it does; empty if it is.
@@ -67,7 +70,6 @@ class Plan:
     effects: Sequence[Effect] = ()
     cluster: Described | None = None
     month: MonthChange | None = None
-    types: frozenset[str] = frozenset()
     destroys: bool = False
     lacks: Sequence[MissingPermission] = ()
     unknown: str = ""
@@ -102,11 +104,11 @@ class Plan:
         if stack in self.unchanged and not effects:
             yield f"{stack}: no change"
             return
-        heads = [each.text for each in effects if each.rule in _HEADS]
+        heads = [str(each) for each in effects if each.rule in _HEADS]
         yield f"{stack}:{''.join(f' {text}' for text in heads)}"
         for effect in effects:
             if effect.rule not in _HEADS:
-                yield f"  {effect.text}"
+                yield f"  {effect}"
                 yield from (f"    {line}" for line in effect.nodes)
 
     def as_json(self, path: Path) -> dict[str, Any]:
@@ -132,6 +134,8 @@ class Plan:
                     "loses": each.loses,
                     "needs_consent": each.needs_consent,
                     "nodes": [*each.nodes],
+                    "month": None if each.month is None else month_as_json(*each.month),
+                    "iam_actions": [*each.iam_actions],
                 }
                 for each in self.effects
             ],
@@ -167,7 +171,13 @@ def make_plan(request: DeploymentRequest) -> Plan:
         staying=[name for name in there if name not in stack_names(config).values()],
         effects=[*_with_nodes(plan, request=request), *_of_stacks(plan)],
         lacks=missing_permissions(
-            plan.stacks, types=plan.types, deployment=config.name, session=session
+            plan.stacks,
+            effects=plan.effects,
+            resources=resources_before_and_after(
+                plan.stacks, former=_templates(plan.stacks, former)
+            ),
+            deployment=config.name,
+            session=session,
         ),
     )
 
@@ -182,13 +192,14 @@ def plan_of(
     region: str,
 ) -> Plan:
     """Return what a deployment of stacks does to what there is, or refuse changes of nodes."""
-    before = {stack.name: former_template(former[stack.name]) for stack in stacks}
+    before = _templates(stacks, former)
     cluster = refuse_changes_of_nodes(
         stacks, former=before, config=config, path=path, client=client
     )
+    resources = resources_before_and_after(stacks, former=before)
+    day = date.today()
     unchanged: list[str] = []
     effects: list[Effect] = []
-    types: set[str] = set()
     compared = differences(stacks, former=before)
     for stack, difference in zip(stacks, compared, strict=True):
         if not difference.differs:
@@ -197,17 +208,17 @@ def plan_of(
         state = StackState(template=before[stack.name], cluster=cluster)
         wanted = StackState(template=stack.template)
         said = stack_effects(difference, former=state, wanted=wanted)
+        said = with_actions(said, difference, resources=resources, deployment=config.name)
+        said = with_months(
+            said, former=state.template, wanted=wanted.template, region=region, day=day
+        )
         effects += [replace(effect, stack=stack.name) for effect in said]
-        changed = {*chain.from_iterable(difference.resources.values())}
-        resources = stack.template["Resources"]
-        types |= {resources[each]["Type"] for each in changed & resources.keys()}
     return Plan(
         stacks=stacks,
         former=former,
         unchanged=unchanged,
         effects=effects,
         cluster=cluster,
-        types=frozenset(types),
         destroys=any(
             difference.resources.get(kind) for difference in compared for kind in DESTRUCTIVE
         ),
@@ -215,9 +226,15 @@ def plan_of(
             before.values(),
             [stack.template for stack in stacks],
             region=region,
-            day=date.today(),
+            day=day,
         ),
     )
+
+
+def _templates(
+    stacks: Iterable[Stack], former: Mapping[str, Deployed | None]
+) -> dict[str, Template]:
+    return {stack.name: former_template(former[stack.name]) for stack in stacks}
 
 
 def former_template(stack: Deployed | None) -> Template:

@@ -49,8 +49,9 @@ def stack_effects(
     if former.template:
         yield from _of_resources(rest, names=names, templates=(former.template, wanted.template))
     else:
-        count = len(difference.resources.get("created", ()))
-        yield Effect(rule="stack.new", text=f"new, {count} resources")
+        created = difference.resources.get("created", ())
+        text, resources = f"new, {len(created)} resources", frozenset(rest.get("created", ()))
+        yield Effect(rule="stack.new", text=text, resources=resources)
     yield from _of_kept(former.template, wanted.template)
     yield from said
     for each in difference.permissions:
@@ -67,7 +68,8 @@ def _of_resources(
         f"{len(changed[kind])} {words}" for kind, words in _COUNTED.items() if changed.get(kind)
     ]
     if counts:
-        yield Effect(rule=RESOURCES, text=", ".join(counts))
+        counted = frozenset(each for kind in _COUNTED for each in changed.get(kind, ()))
+        yield Effect(rule=RESOURCES, text=", ".join(counts), resources=counted)
     types = {each: str(kind) for one in templates for each, kind, _ in resources_of(one)}
     for kind, words in _NAMED.items():
         logical_ids = changed.get(kind)

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
-from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.schema.errors import KeyPath, key_path
 from hyperpod_shared.clusters import Described
 
 Template = Mapping[str, Any]
@@ -29,8 +30,10 @@ class Effect:
         ends: How many.
         is_managed: Whether that is an EKS node group.
         loses: Whether it deletes what users have made, or ends nodes that cannot be counted.
-        stack: The stack; the plan fills it in.
-        nodes: Lines about the nodes that end, and their pods; the plan fills them in.
+        stack: The stack; this and what follows the plan fills in.
+        nodes: Lines about the nodes that end, and their pods.
+        month: What its resources cost a month before and after, in USD; None if they are free.
+        iam_actions: What CloudFormation's role must be allowed for its resources.
     """
 
     rule: str
@@ -43,6 +46,15 @@ class Effect:
     loses: bool = False
     stack: str = ""
     nodes: tuple[str, ...] = ()
+    month: tuple[Decimal, Decimal] | None = None
+    iam_actions: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """Return its words, its key, and how the cost changes, in one line."""
+        place = f" [{key_path(self.place)}]" if self.place else ""
+        before, after = self.month or (0, 0)
+        cost = f", {before:,.2f} -> {after:,.2f} USD a month" if before != after else ""
+        return f"{self.text}{cost}{place}"
 
     @property
     def needs_consent(self) -> bool:

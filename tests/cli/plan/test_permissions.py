@@ -4,9 +4,16 @@ from typing import Any, cast
 
 import pytest
 
+from hyperpod_cdk.effects.effect import Effect
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.session import AwsSession
-from hyperpod_cli.plan.permissions import missing_permissions, permission_lines
+from hyperpod_cli.plan.differences import Difference
+from hyperpod_cli.plan.permissions import (
+    missing_permissions,
+    permission_lines,
+    resources_before_and_after,
+    with_actions,
+)
 from tests.support.played import Played
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -22,7 +29,39 @@ STACK = Stack(
 )
 
 
-def lacks(*types: str, actions: list[str] | None) -> list[str]:
+FORMER = {"Resources": {"Keys": {"Type": "AWS::KMS::Key"}, "Odd": {"Type": "AWS::X::Y"}}}
+RESOURCES = resources_before_and_after([STACK], former={"ml-storage": FORMER})
+
+
+def effects_on(logical_ids: list[str], becomes: str) -> list[Effect]:
+    """Return an effect on resources, with the actions that it takes."""
+    effect = Effect(rule="x", text="x", stack="ml-storage", resources=frozenset(logical_ids))
+    difference = Difference(name="ml-storage", differs=True, resources={becomes: logical_ids})
+    return [*with_actions([effect], difference, resources=RESOURCES, deployment="ml")]
+
+
+@pytest.mark.parametrize(
+    ("logical_id", "becomes", "takes", "spares"),
+    [
+        ("Key", "created", "kms:CreateKey", "kms:EnableKey"),
+        ("Key", "updated", "kms:EnableKey", "kms:CreateKey"),
+        ("Topic", "replaced", "sns:CreateTopic", "kms:CreateKey"),
+        ("Keys", "deleted", "kms:ScheduleKeyDeletion", "kms:CreateKey"),
+        ("Keys", "kept", "", "kms:ScheduleKeyDeletion"),
+        # Its schema is not known.
+        ("Odd", "deleted", "", "kms:CreateKey"),
+    ],
+)
+def test_an_effect_takes_what_becomes_of_its_resources(
+    logical_id: str, becomes: str, takes: str, spares: str
+) -> None:
+    (effect,) = effects_on([logical_id], becomes)
+    assert ("".join(effect.iam_actions) == "") is (takes == "")
+    assert not takes or takes in effect.iam_actions
+    assert spares not in effect.iam_actions
+
+
+def lacks(logical_ids: list[str], actions: list[str] | None) -> list[str]:
     """Return what a role with these actions lacks; without any, it may not be looked at."""
     document = {"Statement": [{"Effect": "Allow", "Action": actions, "Resource": "*"}]}
     denied = client_error("AccessDenied", "GetRole")
@@ -41,25 +80,29 @@ def lacks(*types: str, actions: list[str] | None) -> list[str]:
             return client
 
     found = missing_permissions(
-        [STACK], types=types, deployment="ml", session=cast("AwsSession", Session())
+        [STACK],
+        effects=effects_on(logical_ids, "created"),
+        resources=RESOURCES,
+        deployment="ml",
+        session=cast("AwsSession", Session()),
     )
     return [*permission_lines(found)]
 
 
 @pytest.mark.parametrize(
-    ("types", "actions", "told"),
+    ("logical_ids", "actions", "told"),
     [
-        (["AWS::KMS::Key"], ["sns:*"], True),
-        (["AWS::KMS::Key"], ["kms:*"], False),
+        (["Key"], ["sns:*"], True),
+        (["Key"], ["kms:*"], False),
         # Only what this plan makes or changes counts.
-        (["AWS::SNS::Topic"], ["sns:*", "iam:GetRole"], False),
+        (["Topic"], ["sns:*", "iam:GetRole"], False),
         ([], ["sns:*"], False),
-        (["AWS::KMS::Key"], None, False),
+        (["Key"], None, False),
     ],
 )
 def test_what_the_role_may_not_do_is_told_by_its_action(
-    types: list[str], actions: list[str] | None, told: bool
+    logical_ids: list[str], actions: list[str] | None, told: bool
 ) -> None:
-    lines = lacks(*types, actions=actions)
+    lines = lacks(logical_ids, actions)
     assert any(line.startswith("  kms:CreateKey on ") for line in lines) is told
     assert bool(lines) is told

@@ -2,12 +2,14 @@
 
 from copy import deepcopy
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.cost.charges import month_of
 from hyperpod_cdk.effects.effect import Effect, StackState
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
@@ -291,4 +293,37 @@ def test_a_plan_is_json_with_its_places_in_the_file(tmp_path: Path) -> None:
         f"{file}:5: cluster.instance_groups[0] (a).instance_count",
         f"{file}:3: cluster.instance_groups",
     ]
+    assert [(each["month"], each["iam_actions"]) for each in found["effects"]] == [(None, [])] * 2
     assert found["needs_consent"] is True
+
+
+NAT = {"Type": "AWS::EC2::NatGateway", "Properties": {}}
+
+
+@pytest.mark.slow(seconds=1)
+def test_an_effect_has_its_cost_and_its_actions(default_config: Config, tmp_path: Path) -> None:
+    former = {"Resources": {"Role": ROLE}}
+    wanted = {"Resources": {"Role": ROLE, "Gateway": NAT}}
+    file = tmp_path / "ml.yaml"
+    file.write_text("name: ml\n")
+    found = plan_of(
+        [Stack(name="ml-platform", template=wanted)],
+        former={"ml-platform": Deployed(status="CREATE_COMPLETE", template=former)},
+        config=default_config,
+        path=file,
+        client=lambda _: Played(describe_cluster={}),
+        region="us-west-2",
+    )
+    (effect,) = found.effects
+    assert effect.resources == {"Gateway"}
+    assert "ec2:CreateNatGateway" in effect.iam_actions
+    assert found.month is not None
+    assert effect.month == (Decimal(0), month_of(found.month.after))
+    assert effect.month[1] > 0
+
+
+def test_a_line_has_the_key_and_the_cost_where_they_are_known() -> None:
+    month = (Decimal(100), Decimal("1200.5"))
+    effect = Effect(rule="group.count", text="fewer", place=("cluster", "a"), month=month)
+    assert str(effect) == "fewer, 100.00 -> 1,200.50 USD a month [cluster.a]"
+    assert str(Effect(rule="group.count", text="fewer", month=(Decimal(1), Decimal(1)))) == "fewer"

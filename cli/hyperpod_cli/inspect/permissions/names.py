@@ -133,7 +133,7 @@ class Names:
         """Yield the names of what no template makes, and resources are added to."""
         for resource in self.resources:
             if resource_type(resource.type).added_to == added_to:
-                yield pattern(resource.properties["ClusterName"], self.environment)
+                yield pattern(resource.properties.get("ClusterName"), self.environment)
 
     def _of(self, resource: TemplateResource) -> tuple[str, ...]:
         schema = schema_of(resource.type)

@@ -1,7 +1,7 @@
 """What CloudFormation's execution role must be allowed, from the handlers' permissions."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -57,39 +57,44 @@ class Need:
 
 
 def needs(
-    templates: Mapping[str, Value], names: Names, *, types: Collection[str] | None = None
+    templates: Mapping[str, Value],
+    names: Names,
+    *,
+    resources: Iterable[TemplateResource] | None = None,
+    handlers: Iterable[str] = HANDLERS,
 ) -> Iterator[Need]:
     """Yield what deploying, updating and destroying templates takes, action by action.
 
-    With types, it is what their resources take.
+    With resources, it is what these take, and with handlers, what these do.
     A type whose schema, or the service of whose linked role, is not known is an UnknownTypeError.
     """
     by_type: dict[str, list[TemplateResource]] = {}
-    for resource in names.resources:
-        if types is None or resource.type in types:
-            by_type.setdefault(resource.type, []).append(resource)
+    for resource in names.resources if resources is None else resources:
+        by_type.setdefault(resource.type, []).append(resource)
     by_type.pop("AWS::CDK::Metadata", None)  # makes nothing
-    own = {type_: _actions(type_) for type_ in by_type if not type_.startswith("Custom::")}
+    own = {
+        type_: _actions(type_, handlers) for type_ in by_type if not type_.startswith("Custom::")
+    }
     if len(own) < len(by_type):
         yield Need(
             action="lambda:InvokeFunction",
             resources=tuple(_arns(forms("lambda:InvokeFunction")["function"], names)),
         )
     for type_, actions in own.items():
-        handlers = _Handlers(type=type_, resources=by_type[type_], names=names)
+        of_type = _Handlers(type=type_, resources=by_type[type_], names=names)
         for action in actions:
-            yield from handlers.need(action)
+            yield from of_type.need(action)
     yield from _parameters(templates, names)
 
 
-def _actions(resource_type: str) -> list[str]:
+def _actions(resource_type: str, handlers: Iterable[str]) -> list[str]:
     schema = schema_of(resource_type)
     if schema is None:
         raise UnknownTypeError(
             f"{resource_type}: its schema is not known; add the type to "
             "tools/generate/facts/resource_schemas.py, and run `make generate`."
         )
-    named = {action for name in HANDLERS for action in schema.permissions.get(name, ())}
+    named = {action for name in handlers for action in schema.permissions.get(name, ())}
     return sorted(named)
 
 
