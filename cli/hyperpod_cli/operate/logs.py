@@ -123,14 +123,22 @@ def _line(event: dict[str, Any]) -> LogLine:
     return in_utc(moment), event["message"].rstrip("\n")
 
 
-# The scripts of lifecycle/eks and lifecycle/slurm write these.
-_STEP = re.compile(r"(?:^|Z )\[(?P<step>[a-z_]+)\] (?P<text>.*)")
-_BEGUN = re.compile(r"(?:^|Z )start: lifecycle scripts")
-_DONE = re.compile(r"(?:^|Z )done: (?P<text>.*)")
-_FAILED = re.compile(r"(?:^|Z )ERROR step (?P<step>[a-z_]+) failed")
-# HyperPod itself writes these: awslabs/awsome-distributed-ai, hyperpod-mental-model.md.
-_DOWNLOADED = "[SageMaker] Downloading lifecycle scripts"
-_SUCCEEDED = "[SageMaker] The lifecycle scripts succeeded"
+# The scripts of lifecycle/eks and lifecycle/slurm write all but the last two, which HyperPod itself
+# does: awslabs/awsome-distributed-ai, hyperpod-mental-model.md.
+_PROGRESS = {
+    r"(?:^|Z )ERROR step (?P<step>[a-z_]+) failed": (
+        "Step {step} failed, and the steps after it did not run."
+    ),
+    r"(?:^|Z )done: (?P<text>.*)": "The scripts are done: {text}.",
+    r"(?:^|Z )\[(?P<step>[a-z_]+)\] (?P<text>.*)": (
+        "The last step that wrote something is {step}: {text}"
+    ),
+    r"(?:^|Z )start: lifecycle scripts": (
+        "The scripts have begun, and no step has written anything yet."
+    ),
+    r"\[SageMaker\] Downloading lifecycle scripts": "HyperPod downloads the scripts.",
+    r"\[SageMaker\] The lifecycle scripts succeeded": "The scripts succeeded.",
+}
 
 
 def progress_of(lines: Iterable[str]) -> str:
@@ -138,22 +146,9 @@ def progress_of(lines: Iterable[str]) -> str:
 
     A log may hold several attempts; the last one counts.
     """
-    told = "The log does not show what the scripts are doing."
+    sentence = "The log does not show what the scripts are doing."
     for line in lines:
-        told = _told(line) or told
-    return told
-
-
-def _told(line: str) -> str | None:
-    """Return what a line says of the progress; None for nothing."""
-    if failed := _FAILED.search(line):
-        return f"Step {failed['step']} failed, and the steps after it did not run."
-    if done := _DONE.search(line):
-        return f"The scripts are done: {done['text']}."
-    if step := _STEP.search(line):
-        return f"The last step that wrote something is {step['step']}: {step['text']}"
-    if _BEGUN.search(line):
-        return "The scripts have begun, and no step has written anything yet."
-    if _DOWNLOADED in line:
-        return "HyperPod downloads the scripts."
-    return "The scripts succeeded." if _SUCCEEDED in line else None
+        matches = ((re.search(pattern, line), words) for pattern, words in _PROGRESS.items())
+        known = (words.format(**match.groupdict()) for match, words in matches if match)
+        sentence = next(known, sentence)
+    return sentence

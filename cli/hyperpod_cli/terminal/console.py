@@ -4,15 +4,16 @@ import json
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from pathlib import Path
 from typing import IO, Any, cast
 
 import typer
-from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType
+from rich.console import Console, ConsoleOptions, JustifyMethod, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -21,6 +22,7 @@ from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED, OpsError
 from hyperpod_cli.terminal.output import Output, visible
 
 _UNBROKEN = 10_000
+_INDENT = "  "
 
 
 def require_consent(question: str, *, yes: bool, declined: str = "Nothing was done.") -> None:
@@ -81,6 +83,24 @@ class VisibleConsole(Console):
 def styled(text: str, style: str = "") -> Text:
     """Return a text with a style, such as `red`; rich would drop some control characters."""
     return Text(visible(text), style=style)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Indented:
+    """A paragraph with an indent; unlike rich's padding, without blanks at the ends of lines."""
+
+    text: str
+
+    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
+        lines = textwrap.wrap(
+            visible(self.text),
+            options.max_width,
+            initial_indent=_INDENT,
+            subsequent_indent=_INDENT,
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        yield from map(styled, lines)
 
 
 def console(*, soft_wrap: bool = False, stderr: bool = False) -> Console:

@@ -71,17 +71,6 @@ def read_chart_directory(folder: Path) -> ChartFile:
     return _parse((folder / "Chart.yaml").read_bytes(), where=str(folder / "Chart.yaml"))
 
 
-def _read_chart_archive(archive: Path) -> ChartFile:
-    """Read Chart.yaml of a packaged chart."""
-    try:
-        for name, content in chart_members(archive.read_bytes(), room=Room()):
-            if _is_chart_file(name):
-                return _parse(content, where=f"{archive}: {name}")
-    except (OSError, ValueError) as error:
-        raise ChartError(f"{archive} {error}; fetch it again") from error
-    raise ChartError(f"{archive} is not a packaged chart: it has no Chart.yaml; fetch it again")
-
-
 def chart_file_of(content: bytes, *, archive: Path) -> ChartFile:
     """Read Chart.yaml of a packaged chart; raise ChartError if any of its files misleads."""
     try:
@@ -92,14 +81,10 @@ def chart_file_of(content: bytes, *, archive: Path) -> ChartFile:
     if len({name for name, _ in members}) < len(members):
         raise ChartError(f"{archive} holds two files of one name; fetch it again")
     for name, text in members:
-        if _is_chart_file(name):
+        # Not that of a chart inside it.
+        if name.count("/") == 1 and name.endswith("/Chart.yaml"):
             return _parse(text, where=f"{archive}: {name}")
     raise ChartError(f"{archive} is not a packaged chart: it has no Chart.yaml; fetch it again")
-
-
-def _is_chart_file(name: str) -> bool:
-    """Whether this is the chart's own Chart.yaml, not one of a chart inside it."""
-    return name.count("/") == 1 and name.endswith("/Chart.yaml")
 
 
 def _parse(content: bytes, *, where: str) -> ChartFile:
@@ -167,7 +152,7 @@ def _find(dependency: Dependency, *, folder: Path) -> Path:
     """Return the archive of this chart in the folder, whatever its file name."""
     found = []
     for file in sorted(folder.glob("*.tgz")):
-        chart = _read_chart_archive(file)
+        chart = chart_file_of(file.read_bytes(), archive=file)
         if chart.name == dependency.name and same_version(chart.version, dependency.version):
             found.append(file)
     if len(found) != 1:
@@ -205,7 +190,7 @@ def drop_stale_archives(chart: Path) -> list[str]:
             continue
         directories = set(subcharts(charts.parent))
         for archive in sorted(charts.glob("*.tgz")):
-            if _read_chart_archive(archive).name in directories:
+            if chart_file_of(archive.read_bytes(), archive=archive).name in directories:
                 archive.unlink()
                 dropped.append(str(archive.relative_to(chart)))
     return dropped

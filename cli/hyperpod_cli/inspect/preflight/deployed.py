@@ -1,15 +1,17 @@
 """What of a deployment is there already."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
 
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cli.aws.session import AwsClient, listed
+from hyperpod_cli.aws.session import AwsClient, answer_of, listed
 from hyperpod_cli.aws.stacks import described_stack, outputs_in
 from hyperpod_cli.aws.stacks import resources_of as stack_resources
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_shared.aws_errors import is_unknown_stack
+from hyperpod_shared.governance import Noun
 from hyperpod_stacks.table import StackKind, stack_name
 
 Clients = Callable[[str], AwsClient]
@@ -51,6 +53,24 @@ def addons_there(config: Config, target: Target, *kinds: StackKind) -> tuple[set
     there = {*listed(eks, "list_addons", "addons", clusterName=name)}
     made = [resources_of(config, kind, target.client, resource_type=_ADDON) for kind in kinds]
     return there, there - {each.partition("|")[2] for found in made for each in found}
+
+
+def governance_of(
+    sagemaker: AwsClient, cluster_arn: str
+) -> Iterator[tuple[Noun, Mapping[str, Any]]]:
+    """Yield the policies and quotas of a cluster; one that is deleted meanwhile is passed over."""
+    for noun, listing, describe in (
+        (
+            Noun.POLICY,
+            "list_cluster_scheduler_configs",
+            sagemaker.describe_cluster_scheduler_config,
+        ),
+        (Noun.QUOTA, "list_compute_quotas", sagemaker.describe_compute_quota),
+    ):
+        for summary in listed(sagemaker, listing, f"{noun}Summaries", ClusterArn=cluster_arn):
+            described = answer_of(describe, **{f"{noun}Id": summary[f"{noun}Id"]})
+            if described is not None:
+                yield noun, described
 
 
 def _resources(config: Config, kind: StackKind, clients: Clients) -> dict[str, str] | None:

@@ -1,7 +1,6 @@
 """Runs the validators, sorts what they raise, and shows that as a table or as JSON."""
 
 import re
-import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -19,7 +18,7 @@ from hyperpod_cli.inspect.preflight import validators as validators_of_preflight
 from hyperpod_cli.inspect.preflight.validator import Problem, Target, Validate, Validator
 from hyperpod_cli.inspect.preflight.validators.training_plans import with_plan
 from hyperpod_cli.inspect.registered import concerning, registered
-from hyperpod_cli.terminal.console import console, print_json, styled
+from hyperpod_cli.terminal.console import Indented, console, print_json, styled
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.aws_errors import is_denied
 
@@ -160,15 +159,7 @@ class PreflightReport:
             out.print(name.append(str(result.status), style=result.status.style))
             for text, command in self._details(result):
                 # URLs and ARNs stay whole.
-                folded = textwrap.fill(
-                    text,
-                    width=out.width,
-                    initial_indent="  ",
-                    subsequent_indent="  ",
-                    break_long_words=False,
-                    break_on_hyphens=False,
-                )
-                out.print(folded, soft_wrap=True)
+                out.print(Indented(text=text), soft_wrap=True)
                 if command is not None:
                     # As one line, which can be copied.
                     out.print(styled(f"    {command}", style="dim"), soft_wrap=True)

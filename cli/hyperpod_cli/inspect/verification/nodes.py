@@ -88,16 +88,9 @@ def miscounted(groups: Iterable[str], *, config: Config) -> str | None:
 
 def _bounds(*groups: NodeGroupConfig) -> tuple[int, int]:
     """Return the fewest and the most nodes of groups."""
-    least = sum(
-        nodes_needed(
-            {
-                "TargetCount": group.instance_count,
-                "MinCount": getattr(group, "min_instance_count", None),
-            }
-        )
-        for group in groups
-    )
-    return least, sum(group.instance_count for group in groups)
+    counts = [(each.instance_count, getattr(each, "min_instance_count", None)) for each in groups]
+    least = sum(nodes_needed({"TargetCount": most, "MinCount": few}) for most, few in counts)
+    return least, sum(most for most, _ in counts)
 
 
 def _fits(count: int, least: int, most: int, *, config: Config) -> bool:
@@ -124,21 +117,18 @@ class Workload:
 
     def check(self, deployment: LiveDeployment, *, install: str) -> Check:
         """Return the check that it is there with all its pods."""
-        found = existing(self._read(AppsV1Api(deployment.kubernetes)), self.name, self.namespace)
+        apps = AppsV1Api(deployment.kubernetes)
+        reads: Mapping[Kind, Callable[..., Any]] = {
+            "ds": apps.read_namespaced_daemon_set,
+            "deploy": apps.read_namespaced_deployment,
+        }
+        found = existing(reads[self.kind], self.name, self.namespace)
         return checked(
             f"kubectl get {self.kind} {self.name} -n {self.namespace}",
             problem=self._problem(found),
             advice=self.without
             + (install if found is None else self._see_pods(found.spec.selector.match_labels)),
         )
-
-    def _read(self, apps: AppsV1Api) -> Callable[..., Any]:
-        read: Callable[..., Any] = (
-            apps.read_namespaced_daemon_set
-            if self.kind == "ds"
-            else apps.read_namespaced_deployment
-        )
-        return read
 
     def _problem(self, found: Any | None) -> str | None:  # noqa: ANN401 - either kind
         if found is None:

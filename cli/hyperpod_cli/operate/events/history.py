@@ -1,12 +1,11 @@
 """The events of a cluster, each with its cause and what to do."""
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice, zip_longest
 
-from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.console import RenderableType
 
 from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_cli.operate.clusters import DescribedCluster, items
@@ -18,8 +17,7 @@ from hyperpod_cli.operate.events.faults import (
     level_of,
     without_misleading,
 )
-from hyperpod_cli.terminal.console import in_utc, styled
-from hyperpod_cli.terminal.output import visible
+from hyperpod_cli.terminal.console import Indented, in_utc, styled
 from hyperpod_shared.failures import LIFECYCLE_SCRIPT, UNKNOWN, ReportedFailure, failure_message
 
 # Limits the calls of one look at a large cluster: each cause costs one.
@@ -166,26 +164,6 @@ def _next_step(reported: ReportedFailure, cluster: DescribedCluster) -> str:
 
 
 _STYLES = {"Error": "red", "Warn": "yellow"}
-_INDENT = "  "
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Indented:
-    """A paragraph with an indent; unlike rich's padding, without blanks at the ends of lines."""
-
-    text: str
-
-    def __rich_console__(self, _console: Console, options: ConsoleOptions) -> RenderResult:
-        width = options.max_width
-        lines = textwrap.wrap(
-            visible(self.text),
-            width,
-            initial_indent=_INDENT,
-            subsequent_indent=_INDENT,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        yield from map(styled, lines)
 
 
 def event_lines(event: ClusterEvent) -> Iterator[RenderableType]:
@@ -197,4 +175,4 @@ def event_lines(event: ClusterEvent) -> Iterator[RenderableType]:
     head.append(f" ({event.times} times)" if event.times > 1 else "")
     yield head
     for line in filter(None, (event.why or event.description, event.next_step)):
-        yield _Indented(text=line)
+        yield Indented(text=line)

@@ -62,7 +62,8 @@ _DEVICES = ("nvidia.com/", NEURON, EFA)
 _MIRROR = "kubernetes.io/config.mirror"
 
 
-def _pods(api: ApiClient, **asked: str) -> Iterator[Mapping[str, Any]]:
+def pods_of(api: ApiClient, **asked: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the pods of all namespaces, or those that a selector names."""
     return _listed(CoreV1Api(api).list_pod_for_all_namespaces, **asked)
 
 
@@ -75,18 +76,20 @@ def pods_on(api: ApiClient, node: str) -> list[str]:
 
     Pods of DaemonSets and of the kubelet come back with the node.
     """
-    return sorted(map(_name, filter(_is_users, _pods(api, field_selector=f"spec.nodeName={node}"))))
+    return sorted(
+        map(_name, filter(_is_users, pods_of(api, field_selector=f"spec.nodeName={node}")))
+    )
 
 
-def device_pods(api: ApiClient) -> dict[str, list[str]]:
+def devicepods_of(api: ApiClient) -> dict[str, list[str]]:
     """Return the pods that have GPUs, Neuron devices or EFA, by the name of their node."""
     unfinished = ",".join(f"status.phase!={phase}" for phase in _FINISHED)
-    return _by_node(filter(_has_devices, _pods(api, field_selector=unfinished)))
+    return _by_node(filter(_has_devices, pods_of(api, field_selector=unfinished)))
 
 
-def user_pods(api: ApiClient) -> dict[str, list[str]]:
+def userpods_of(api: ApiClient) -> dict[str, list[str]]:
     """Return the pods that users lose with each node, by the name of the node; see `pods_on`."""
-    found = _by_node(filter(_is_users, _pods(api)))
+    found = _by_node(filter(_is_users, pods_of(api)))
     return {node: sorted(names) for node, names in sorted(found.items())}
 
 
@@ -112,7 +115,7 @@ def device_use(api: ApiClient) -> DeviceUse:
     busy: set[str] = set()
     last: dict[str, datetime] = {}
     waiting = []
-    for pod in filter(_has_devices, _pods(api)):
+    for pod in filter(_has_devices, pods_of(api)):
         node, status = pod["spec"].get("nodeName"), pod.get("status") or {}
         if status.get("phase") in _FINISHED:
             ends = [end for each in status.get("containerStatuses") or () if (end := _end(each))]

@@ -121,24 +121,13 @@ def _outline(
     lower: Sequence[float], upper: Sequence[float], *, step: float, bottom: int, scale: float
 ) -> str:
     """Return the path of an area: its steps from the left above, and back below."""
-    points: list[str] = []
-    for amounts, columns in ((upper, range(_COLUMNS)), (lower, reversed(range(_COLUMNS)))):
-        for column in columns:
-            edges = (column, column + 1) if amounts is upper else (column + 1, column)
-            height = f"{bottom - amounts[column] * scale:.1f}"
-            points += [f"{_LEFT + edge * step:.1f} {height}" for edge in edges]
-    return f"M{' L'.join(_corners(points))} Z"
-
-
-def _corners(points: Sequence[str]) -> list[str]:
-    """Leave out points on a level line between two others."""
-    kept: list[str] = []
-    for index, point in enumerate(points):
-        inner = 0 < index < len(points) - 1
-        height = point.partition(" ")[2]
-        if inner and all(
-            points[other].partition(" ")[2] == height for other in (index - 1, index + 1)
-        ):
-            continue
-        kept.append(point)
-    return kept
+    above = [*enumerate(upper)]
+    below = [(column + 1, amount) for column, amount in reversed([*enumerate(lower)])]
+    height = f"{bottom - upper[0] * scale:.1f}"
+    path = f"M{_LEFT} {height}"
+    for edge, amount in (*above, *below):
+        level = f"{bottom - amount * scale:.1f}"
+        if level != height:
+            path += f" H{_LEFT + edge * step:.1f} V{level}"
+            height = level
+    return f"{path} H{_LEFT} Z"

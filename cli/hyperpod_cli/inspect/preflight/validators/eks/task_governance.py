@@ -7,8 +7,8 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.schema.errors import error
-from hyperpod_cli.aws.session import answer_of, listed
-from hyperpod_cli.inspect.preflight.deployed import resources_of
+from hyperpod_cli.aws.session import AwsClient, answer_of
+from hyperpod_cli.inspect.preflight.deployed import governance_of, resources_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 from hyperpod_shared.governance import ADDON, GovernanceStatus, Noun, maker_of, quota_name
 from hyperpod_stacks.table import stack_name
@@ -80,22 +80,10 @@ def _addon(config: Config, target: Target) -> Problems:
 
 
 def _theirs(
-    sagemaker: Any,  # noqa: ANN401 - boto3 generates its clients
-    cluster_arn: str,
-    config: Config,
+    sagemaker: AwsClient, cluster_arn: str, config: Config
 ) -> Iterator[tuple[Noun, Mapping[str, Any]]]:
     """Yield the policies and quotas of a cluster that the operators stack did not make."""
-    lists = {
-        Noun.POLICY: (
-            "list_cluster_scheduler_configs",
-            sagemaker.describe_cluster_scheduler_config,
-        ),
-        Noun.QUOTA: ("list_compute_quotas", sagemaker.describe_compute_quota),
-    }
-    for noun, (operation, describe) in lists.items():
-        for summary in listed(sagemaker, operation, f"{noun}Summaries", ClusterArn=cluster_arn):
-            found = answer_of(describe, **{f"{noun}Id": summary[f"{noun}Id"]})
-            if found is None or found["Status"] in _GOING:
-                continue
-            if maker_of(found.get("Description", "")) != stack_name(config, "operators"):
-                yield noun, found
+    for noun, found in governance_of(sagemaker, cluster_arn):
+        is_ours = maker_of(found.get("Description", "")) == stack_name(config, "operators")
+        if found["Status"] not in _GOING and not is_ours:
+            yield noun, found

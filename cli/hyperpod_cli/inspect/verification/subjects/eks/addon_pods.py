@@ -1,10 +1,9 @@
 """What EKS add-ons put into Kubernetes: their pods on each node, and the CSI driver of FSx."""
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kubernetes.client import CoreV1Api, StorageV1Api
+from kubernetes.client import StorageV1Api
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
@@ -20,6 +19,7 @@ from hyperpod_cli.inspect.verification.check import (
 )
 from hyperpod_cli.inspect.verification.nodes import Workload, put_back
 from hyperpod_cli.inspect.verification.subjects.eks.addons import WITHOUT
+from hyperpod_cli.operate.nodes.health import pods_of
 
 _NAMESPACE = "kube-system"
 _DRIVER = "fsx.csi.aws.com"
@@ -96,12 +96,8 @@ def _problem(nodes: Sequence[str], states: Mapping[str, str]) -> str | None:
 
 def _states(deployment: LiveDeployment, *, selector: str) -> dict[str, str]:
     """Return what is wrong with the pod on each node; empty for one that is ready."""
-    # As it is: the client takes long to read many pods.
-    answer = CoreV1Api(deployment.kubernetes).list_pod_for_all_namespaces(
-        label_selector=selector, _preload_content=False
-    )
     states: dict[str, str] = {}
-    for pod in json.loads(answer.data)["items"]:
+    for pod in pods_of(deployment.kubernetes, label_selector=selector):
         node = pod["spec"].get("nodeName", "")
         # While a pod is replaced, there are two.
         states[node] = _state(pod) if states.get(node, "none") else ""

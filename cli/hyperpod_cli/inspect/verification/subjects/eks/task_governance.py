@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_cdk.governance.section import GovernanceConfig
-from hyperpod_cli.aws.session import listed
+from hyperpod_cli.inspect.preflight.deployed import governance_of
 from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.inspect.verification.nodes import Workload
 from hyperpod_shared.governance import (
@@ -48,24 +48,11 @@ def task_governance(deployment: LiveDeployment) -> Checks:
     yield _KUEUE.check(deployment, install="`hyperpod-cdk deploy` installs it")
     sagemaker, name = deployment.client("sagemaker"), config.cluster.name
     arn = sagemaker.describe_cluster(ClusterName=name)["ClusterArn"]
-    there = {
-        (noun, item["Name"]): item[f"{noun}Id"]
-        for noun, operation in (
-            (Noun.POLICY, "list_cluster_scheduler_configs"),
-            (Noun.QUOTA, "list_compute_quotas"),
-        )
-        for item in listed(sagemaker, operation, f"{noun}Summaries", ClusterArn=arn)
-    }
+    there = {(noun, each["Name"]): each for noun, each in governance_of(sagemaker, arn)}
     for noun, item_name, wanted in _wanted(config.governance, name):
-        identifier = there.get((noun, item_name))
-        problem = (
-            "is not there"
-            if identifier is None
-            else _difference(_described(sagemaker, noun, identifier), wanted)
-        )
         yield checked(
             f"aws sagemaker list-{noun.command}s --cluster-arn {arn}: {item_name} in force",
-            problem=problem,
+            problem=_difference(there.get((noun, item_name)), wanted),
             advice=_AGAIN,
         )
 
@@ -78,17 +65,9 @@ def _wanted(
         yield Noun.QUOTA, quota_name(cluster, team.name), team.to_request()
 
 
-def _described(sagemaker: Any, noun: Noun, identifier: str) -> Mapping[str, Any]:  # noqa: ANN401
-    describe = (
-        sagemaker.describe_cluster_scheduler_config
-        if noun is Noun.POLICY
-        else sagemaker.describe_compute_quota
-    )
-    found: Mapping[str, Any] = describe(**{f"{noun}Id": identifier})
-    return found
-
-
-def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str | None:
+def _difference(found: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> str | None:
+    if found is None:
+        return "is not there"
     if found["Status"] not in IN_FORCE:
         return f"is {found['Status']}: {found.get('FailureReason', '')}".rstrip(": ")
     differing = [key for key, value in wanted.items() if not says(found.get(key), value)]
