@@ -1,8 +1,7 @@
 """The least policy of a deployer is enough for CloudFormation, and for this deployment alone."""
 
-import json
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
@@ -13,42 +12,26 @@ from hyperpod_cli.inspect.permissions.names import Names
 from hyperpod_cli.inspect.permissions.needs import needs
 from hyperpod_cli.inspect.permissions.policies import Statement, statements_of
 from hyperpod_emulator.aws.local_aws import ACCOUNT, LocalAws
+from hyperpod_emulator.testing.service_roles import (
+    PARAMETERS,
+    created,
+    flow_log,
+    put_parameter,
+    service_role,
+    updated,
+    without,
+)
 from hyperpod_emulator.testing.stacks import (
-    Stack,
     StackFailedError,
     Template,
-    client,
     delete,
     deploy,
-    events,
     resource,
     role,
 )
 from hyperpod_shared.owner import STACK_TAG
 
 ENVIRONMENT = Environment(partition="aws", region="us-west-2", account=ACCOUNT)
-PARAMETER = {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/cdk-bootstrap/x/version"}
-PARAMETERS = {"Version": PARAMETER}
-
-
-def resources(cidr: str = "10.0.0.0/24") -> Template:
-    """Return a VPC with a flow log; the subnet's CIDR replaces it."""
-    return {
-        "Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16"),
-        "Subnet": resource("AWS::EC2::Subnet", VpcId={"Ref": "Vpc"}, CidrBlock=cidr),
-        "Group": resource("AWS::Logs::LogGroup", RetentionInDays=30 if "0.0.0" in cidr else 60),
-        "Role": role("vpc-flow-logs.amazonaws.com"),
-        "Log": resource(
-            "AWS::EC2::FlowLog",
-            ResourceId={"Ref": "Vpc"},
-            ResourceType="VPC",
-            TrafficType="ALL",
-            LogGroupName={"Ref": "Group"},
-            DeliverLogsPermissionArn={"Fn::GetAtt": ["Role", "Arn"]},
-        ),
-    }
-
-
 KEY_POLICY = {
     "Version": "2012-10-17",
     "Statement": [
@@ -99,7 +82,7 @@ def least(stack: str, template: Template | None = None) -> list[Statement]:
         stack: Name of the stack.
         template: Its resources. Default: the VPC with a flow log.
     """
-    bodies = resources() if template is None else template
+    bodies = flow_log() if template is None else template
     described = [
         TemplateResource(
             address=Address(stack, name),
@@ -120,74 +103,16 @@ def stack() -> str:
     return f"ml{uuid.uuid4().hex[:6]}-platform"
 
 
-def without(statements: Iterable[Statement], action: str) -> list[Statement]:
-    kept = [
-        {**each, "Action": [other for other in each["Action"] if other != action]}
-        for each in statements
-    ]
-    return [each for each in kept if each["Action"]]
-
-
-def service_role(
-    aws: LocalAws, statements: list[Statement], *, service: str = "cloudformation.amazonaws.com"
-) -> str:
-    iam, name = client(aws, "iam"), f"execution-{uuid.uuid4().hex[:8]}"
-    trust = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
-    made = iam.create_role(
-        RoleName=name,
-        AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
-    )
-    allow(aws, name, statements)
-    arn: str = made["Role"]["Arn"]
-    return arn
-
-
-def allow(aws: LocalAws, role_name: str, statements: list[Statement]) -> None:
-    document = json.dumps({"Version": "2012-10-17", "Statement": statements})
-    client(aws, "iam").put_role_policy(
-        RoleName=role_name, PolicyName="Least", PolicyDocument=document
-    )
-
-
 @pytest.fixture(autouse=True)
 def parameter(aws: LocalAws) -> None:
     """The parameter that the template reads."""
-    ssm = client(aws, "ssm")
-    ssm.put_parameter(Name=PARAMETER["Default"], Value="30", Type="String", Overwrite=True)
-
-
-def created(aws: LocalAws, role_arn: str, template: Template, name: str) -> Stack:
-    return deploy(aws, template, {}, name=name, parameters=PARAMETERS, role_arn=role_arn)
-
-
-def updated(aws: LocalAws, template: Template, name: str) -> Stack:
-    # The stack keeps its role.
-    return deploy(aws, template, {}, stack=name, parameters=PARAMETERS)
+    put_parameter(aws)
 
 
 def test_the_least_policy_creates_updates_and_deletes(aws: LocalAws, stack: str) -> None:
-    made = created(aws, service_role(aws, least(stack)), resources(), stack)
-    updated(aws, resources("10.0.1.0/24"), stack)
+    made = created(aws, service_role(aws, least(stack)), flow_log(), stack)
+    updated(aws, flow_log("10.0.1.0/24"), stack)
     delete(aws, made)
-
-
-@pytest.mark.parametrize(
-    "missing",
-    [
-        "ec2:CreateFlowLogs",
-        "ec2:CreateSubnet",
-        "ec2:CreateTags",
-        "ec2:DescribeVpcs",
-        "iam:CreateRole",
-        "iam:CreateServiceLinkedRole",
-        "iam:PassRole",
-        "logs:CreateLogGroup",
-    ],
-)
-def test_without_one_action_a_creation_fails(aws: LocalAws, stack: str, missing: str) -> None:
-    execution = service_role(aws, without(least(stack), missing))
-    with pytest.raises(StackFailedError, match=f"AWSCloudFormation is not authorized.*: {missing}"):
-        created(aws, execution, resources(), stack)
 
 
 @pytest.mark.parametrize(
@@ -226,27 +151,9 @@ def test_the_least_policy_of_a_node_group_is_enough(aws: LocalAws, stack: str) -
         created(aws, service_role(aws, least(stack, NODES)), NODES, stack)
 
 
-def test_without_one_action_an_update_and_a_deletion_fail(aws: LocalAws, stack: str) -> None:
-    execution = service_role(aws, least(stack))
-    name = execution.rpartition("/")[2]
-    made = created(aws, execution, resources(), stack)
-
-    allow(aws, name, without(least(stack), "logs:PutRetentionPolicy"))
-    with pytest.raises(StackFailedError, match="logs:PutRetentionPolicy"):
-        updated(aws, resources("10.0.1.0/24"), stack)
-
-    allow(aws, name, without(least(stack), "ec2:DeleteVpc"))
-    with pytest.raises(StackFailedError, match="DELETE_FAILED"):
-        delete(aws, made)
-    assert "ec2:DeleteVpc" in events(aws, made, "Vpc")[0][1]
-
-    allow(aws, name, least(stack))
-    delete(aws, made)
-
-
 def test_the_names_of_another_deployment_are_not_enough(aws: LocalAws, stack: str) -> None:
     with pytest.raises(StackFailedError, match=r"is not authorized to perform: (iam|logs):"):
-        created(aws, service_role(aws, least("other-platform")), resources(), stack)
+        created(aws, service_role(aws, least("other-platform")), flow_log(), stack)
 
 
 # What the template of one deployment does to the VPC, security group or KMS key of another, each
@@ -300,7 +207,7 @@ def test_a_deployment_cannot_touch_one_whose_name_begins_alike(
     group = resource("AWS::EC2::SecurityGroup", GroupDescription="g", VpcId={"Ref": "Vpc"})
     tag = {"Key": "hyperpod-cdk:stack-id", "Value": {"Ref": "AWS::StackId"}}
     key = resource("AWS::KMS::Key", KeyPolicy=KEY_POLICY, Tags=[tag])
-    template = {"Vpc": resources()["Vpc"], "Group": group, "Key": key}
+    template = {"Vpc": flow_log()["Vpc"], "Group": group, "Key": key}
     theirs = deploy(aws, template, REFERENCES, name=other)
     # A template that makes one of each kind, so its policy allows what they are for.
     touched = {**template, "Touch": touching(REFERENCES)}

@@ -12,18 +12,18 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk import LifecycleBucket, LifecycleScripts, Provisioner
 from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
 from hyperpod_emulator.aws.local_aws import ACCOUNT, LocalAws
-from hyperpod_emulator.testing.stacks import client, key_of_user
+from hyperpod_emulator.testing.bucket_writers import (
+    BUCKET,
+    LISTED,
+    OTHER,
+    SCRIPT,
+    UNLISTED,
+    WRITER,
+    make_bucket,
+    s3_of,
+)
+from hyperpod_emulator.testing.stacks import client
 from tests.support.assembly import new_app
-
-BUCKET, SCRIPT = "sagemaker-writers", "on_create.sh"
-WRITER, OTHER = (f"arn:aws:iam::{ACCOUNT}:user/{name}" for name in ("writer", "other"))
-PROVISIONER, UNLISTED = (f"arn:aws:iam::{ACCOUNT}:role/path/{name}" for name in ("pr", "other"))
-# As AWS managed policies for SageMaker allow it.
-ANY_OBJECT = {
-    "Effect": "Allow",
-    "Action": ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"],
-    "Resource": "arn:aws:s3:::*sagemaker*",
-}
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +55,7 @@ def filled_in(value: Any) -> Any:  # noqa: ANN401 - any JSON
         case {"Fn::Join": [separator, parts]}:
             return separator.join(filled_in(part) for part in parts)
         case {"Fn::GetAtt": [str(name), "Arn"]}:
-            known = f"arn:aws:s3:::{BUCKET}", PROVISIONER
+            known = f"arn:aws:s3:::{BUCKET}", LISTED
             return known["Provisioner" in name]
         case {"Ref": str(name)}:
             return {"AWS::Partition": "aws", "AWS::AccountId": ACCOUNT}[name]
@@ -68,41 +68,9 @@ def filled_in(value: Any) -> Any:  # noqa: ANN401 - any JSON
 
 @pytest.fixture(scope="module")
 def bucket(aws: LocalAws, policy: str) -> LocalAws:
-    """Return the local AWS with the bucket, a script in it and two users."""
-    s3, iam = client(aws, "s3"), client(aws, "iam")
-    s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
-    s3.put_object(Bucket=BUCKET, Key=SCRIPT, Body=b"good")
-    s3.put_bucket_policy(Bucket=BUCKET, Policy=policy)
-    document = json.dumps({"Version": "2012-10-17", "Statement": [ANY_OBJECT]})
-    for arn in (WRITER, OTHER):
-        name = arn.rpartition("/")[2]
-        iam.create_user(UserName=name)
-        iam.put_user_policy(UserName=name, PolicyName="p", PolicyDocument=document)
-    for arn in (PROVISIONER, UNLISTED):
-        name = arn.rpartition("/")[2]
-        trust = {
-            "Effect": "Allow",
-            "Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:root"},
-            "Action": "sts:AssumeRole",
-        }
-        trusting = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
-        iam.create_role(RoleName=name, Path="/path/", AssumeRolePolicyDocument=trusting)
-        iam.put_role_policy(RoleName=name, PolicyName="p", PolicyDocument=document)
+    """Return the local AWS with the bucket, a script in it, users and roles."""
+    make_bucket(aws, policy)
     return aws
-
-
-def s3_of(aws: LocalAws, arn: str) -> Any:  # noqa: ANN401 - a client
-    if ":role/" in arn:
-        sts = client(aws, "sts")
-        session = sts.assume_role(RoleArn=arn, RoleSessionName="test")["Credentials"]
-        return client(
-            aws,
-            "s3",
-            aws_access_key_id=session["AccessKeyId"],
-            aws_secret_access_key=session["SecretAccessKey"],
-            aws_session_token=session["SessionToken"],
-        )
-    return client(aws, "s3", **key_of_user(aws, arn.rpartition("/")[2]))
 
 
 @pytest.mark.parametrize("arn", [OTHER, UNLISTED])
@@ -119,7 +87,7 @@ def test_who_may_write_every_bucket_of_sagemaker_cannot_change_a_script(
     assert s3.get_object(Bucket=BUCKET, Key=SCRIPT)["Body"].read() == b"good"
 
 
-@pytest.mark.parametrize("arn", [WRITER, PROVISIONER])
+@pytest.mark.parametrize("arn", [WRITER, LISTED])
 def test_the_provisioner_and_a_named_writer_can(bucket: LocalAws, arn: str) -> None:
     s3 = s3_of(bucket, arn)
 

@@ -2,7 +2,6 @@
 
 import json
 import uuid
-from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -10,22 +9,23 @@ import pytest
 from botocore.exceptions import ClientError
 
 from hyperpod_emulator.aws.local_aws import LocalAws
+from hyperpod_emulator.testing.service_roles import (
+    allow,
+    created,
+    flow_log,
+    put_parameter,
+    service_role,
+    updated,
+    without,
+)
 from hyperpod_emulator.testing.stacks import (
-    Stack,
     StackFailedError,
-    Template,
-    client,
     client_of_user,
     delete,
-    deploy,
     events,
-    resource,
-    role,
 )
 
 Statement = dict[str, Any]
-PARAMETER = {"Type": "AWS::SSM::Parameter::Value<String>", "Default": "/cdk-bootstrap/x/version"}
-PARAMETERS = {"Version": PARAMETER}
 ACTIONS = (
     "autoscaling:DescribeTags",
     "ec2:AssociateSubnetCidrBlock",
@@ -96,24 +96,6 @@ ACTIONS = (
 """What CloudFormation does with the template below."""
 
 
-def resources(cidr: str = "10.0.0.0/24") -> Template:
-    """Return a VPC with a flow log; the subnet's CIDR replaces it."""
-    return {
-        "Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16"),
-        "Subnet": resource("AWS::EC2::Subnet", VpcId={"Ref": "Vpc"}, CidrBlock=cidr),
-        "Group": resource("AWS::Logs::LogGroup", RetentionInDays=30 if "0.0.0" in cidr else 60),
-        "Role": role("vpc-flow-logs.amazonaws.com"),
-        "Log": resource(
-            "AWS::EC2::FlowLog",
-            ResourceId={"Ref": "Vpc"},
-            ResourceType="VPC",
-            TrafficType="ALL",
-            LogGroupName={"Ref": "Group"},
-            DeliverLogsPermissionArn={"Fn::GetAtt": ["Role", "Arn"]},
-        ),
-    }
-
-
 def statements() -> list[Statement]:
     """Return a policy of these actions, a statement each."""
     return [{"Effect": "Allow", "Action": [action], "Resource": "*"} for action in ACTIONS]
@@ -125,54 +107,15 @@ def stack() -> str:
     return f"ml{uuid.uuid4().hex[:6]}-network"
 
 
-def without(statements: Sequence[Statement], action: str) -> list[Statement]:
-    kept = [
-        {**each, "Action": [other for other in each["Action"] if other != action]}
-        for each in statements
-    ]
-    return [each for each in kept if each["Action"]]
-
-
-def service_role(
-    aws: LocalAws, statements: list[Statement], *, service: str = "cloudformation.amazonaws.com"
-) -> str:
-    iam, name = client(aws, "iam"), f"execution-{uuid.uuid4().hex[:8]}"
-    trust = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
-    made = iam.create_role(
-        RoleName=name,
-        AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
-    )
-    allow(aws, name, statements)
-    arn: str = made["Role"]["Arn"]
-    return arn
-
-
-def allow(aws: LocalAws, role_name: str, statements: list[Statement]) -> None:
-    document = json.dumps({"Version": "2012-10-17", "Statement": statements})
-    client(aws, "iam").put_role_policy(
-        RoleName=role_name, PolicyName="Least", PolicyDocument=document
-    )
-
-
 @pytest.fixture(autouse=True)
 def parameter(aws: LocalAws) -> None:
     """The parameter that the template reads."""
-    ssm = client(aws, "ssm")
-    ssm.put_parameter(Name=PARAMETER["Default"], Value="30", Type="String", Overwrite=True)
-
-
-def created(aws: LocalAws, role_arn: str, template: Template, name: str) -> Stack:
-    return deploy(aws, template, {}, name=name, parameters=PARAMETERS, role_arn=role_arn)
-
-
-def updated(aws: LocalAws, template: Template, name: str) -> Stack:
-    # The stack keeps its role.
-    return deploy(aws, template, {}, stack=name, parameters=PARAMETERS)
+    put_parameter(aws)
 
 
 def test_a_role_with_every_action_creates_updates_and_deletes(aws: LocalAws, stack: str) -> None:
-    made = created(aws, service_role(aws, statements()), resources(), stack)
-    updated(aws, resources("10.0.1.0/24"), stack)
+    made = created(aws, service_role(aws, statements()), flow_log(), stack)
+    updated(aws, flow_log("10.0.1.0/24"), stack)
     delete(aws, made)
 
 
@@ -192,23 +135,23 @@ def test_a_role_with_every_action_creates_updates_and_deletes(aws: LocalAws, sta
 def test_without_one_action_a_creation_fails(aws: LocalAws, stack: str, missing: str) -> None:
     execution = service_role(aws, without(statements(), missing))
     with pytest.raises(StackFailedError, match=f"AWSCloudFormation is not authorized.*: {missing}"):
-        created(aws, execution, resources(), stack)
+        created(aws, execution, flow_log(), stack)
 
 
 def test_the_parameters_of_a_template_are_read_with_the_role(aws: LocalAws, stack: str) -> None:
     execution = service_role(aws, without(statements(), "ssm:GetParameters"))
     with pytest.raises(ClientError, match=r"ssm:GetParameters on resource: .*/cdk-bootstrap/x/ver"):
-        created(aws, execution, resources(), stack)
+        created(aws, execution, flow_log(), stack)
 
 
 def test_without_one_action_an_update_and_a_deletion_fail(aws: LocalAws, stack: str) -> None:
     execution = service_role(aws, statements())
     name = execution.rpartition("/")[2]
-    made = created(aws, execution, resources(), stack)
+    made = created(aws, execution, flow_log(), stack)
 
     allow(aws, name, without(statements(), "logs:PutRetentionPolicy"))
     with pytest.raises(StackFailedError, match="logs:PutRetentionPolicy"):
-        updated(aws, resources("10.0.1.0/24"), stack)
+        updated(aws, flow_log("10.0.1.0/24"), stack)
 
     allow(aws, name, without(statements(), "ec2:DeleteVpc"))
     with pytest.raises(StackFailedError, match="DELETE_FAILED"):
@@ -233,19 +176,19 @@ def test_another_service_is_not_enough(
     (statement,) = [each for each in changed if action in each["Action"]]
     statement["Condition"] = {"StringEquals": condition}
     with pytest.raises(StackFailedError, match=action):
-        created(aws, service_role(aws, changed), resources(), stack)
+        created(aws, service_role(aws, changed), flow_log(), stack)
 
 
 def test_a_role_for_another_service_is_refused(aws: LocalAws, stack: str) -> None:
     execution = service_role(aws, statements(), service="lambda.amazonaws.com")
     with pytest.raises(ClientError, match="is invalid or cannot be assumed"):
-        created(aws, execution, resources(), stack)
+        created(aws, execution, flow_log(), stack)
 
 
 def test_who_calls_must_be_allowed_to_pass_the_role(aws: LocalAws) -> None:
     allowed = {"Effect": "Allow", "Action": "cloudformation:*", "Resource": "*"}
     cloudformation = client_of_user(aws, "cloudformation", allowed)
-    template = json.dumps({"Resources": {"Vpc": resources()["Vpc"]}})
+    template = json.dumps({"Resources": {"Vpc": flow_log()["Vpc"]}})
     execution = service_role(aws, statements())
     with pytest.raises(ClientError, match="not authorized to perform: iam:PassRole on resource"):
         cloudformation.create_stack(StackName="stack-x", TemplateBody=template, RoleARN=execution)

@@ -7,7 +7,17 @@ import pytest
 from botocore.exceptions import ClientError
 
 from hyperpod_emulator.aws.local_aws import ACCOUNT, LocalAws
-from hyperpod_emulator.testing.stacks import client, client_of_user, key_of_user
+from hyperpod_emulator.testing.bucket_writers import (
+    BUCKET,
+    LISTED,
+    OTHER,
+    SCRIPT,
+    UNLISTED,
+    WRITER,
+    make_bucket,
+    s3_of,
+)
+from hyperpod_emulator.testing.stacks import client, client_of_user
 
 NAME, PATH = "Simulated", "/team/"
 VPC = "arn:aws:ec2:us-east-1:000000000000:vpc/vpc-1"
@@ -102,9 +112,6 @@ def test_a_role_is_looked_at_by_its_arn(
         own.get_role(RoleName=NAME)
 
 
-BUCKET, SCRIPT = "sagemaker-writers", "on_create.sh"
-WRITER, OTHER = (f"arn:aws:iam::{ACCOUNT}:user/{name}" for name in ("writer", "other"))
-LISTED, UNLISTED = (f"arn:aws:iam::{ACCOUNT}:role/path/{name}" for name in ("pr", "other"))
 POLICY = json.dumps(
     {
         "Version": "2012-10-17",
@@ -125,51 +132,13 @@ POLICY = json.dumps(
         ],
     }
 )
-# As AWS managed policies for SageMaker allow it.
-ANY_OBJECT = {
-    "Effect": "Allow",
-    "Action": ["s3:GetObject", "s3:PutObject", "s3:DeleteObject"],
-    "Resource": "arn:aws:s3:::*sagemaker*",
-}
 
 
 @pytest.fixture(scope="module")
 def bucket(aws: LocalAws) -> LocalAws:
-    """Return the local AWS with the bucket, a script in it and two users."""
-    s3, iam = client(aws, "s3"), client(aws, "iam")
-    s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
-    s3.put_object(Bucket=BUCKET, Key=SCRIPT, Body=b"good")
-    s3.put_bucket_policy(Bucket=BUCKET, Policy=POLICY)
-    document = json.dumps({"Version": "2012-10-17", "Statement": [ANY_OBJECT]})
-    for arn in (WRITER, OTHER):
-        name = arn.rpartition("/")[2]
-        iam.create_user(UserName=name)
-        iam.put_user_policy(UserName=name, PolicyName="p", PolicyDocument=document)
-    for arn in (LISTED, UNLISTED):
-        name = arn.rpartition("/")[2]
-        trust = {
-            "Effect": "Allow",
-            "Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:root"},
-            "Action": "sts:AssumeRole",
-        }
-        trusting = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
-        iam.create_role(RoleName=name, Path="/path/", AssumeRolePolicyDocument=trusting)
-        iam.put_role_policy(RoleName=name, PolicyName="p", PolicyDocument=document)
+    """Return the local AWS with the bucket, a script in it, users and roles."""
+    make_bucket(aws, POLICY)
     return aws
-
-
-def s3_of(aws: LocalAws, arn: str) -> Any:  # noqa: ANN401 - a client
-    if ":role/" in arn:
-        sts = client(aws, "sts")
-        session = sts.assume_role(RoleArn=arn, RoleSessionName="test")["Credentials"]
-        return client(
-            aws,
-            "s3",
-            aws_access_key_id=session["AccessKeyId"],
-            aws_secret_access_key=session["SecretAccessKey"],
-            aws_session_token=session["SessionToken"],
-        )
-    return client(aws, "s3", **key_of_user(aws, arn.rpartition("/")[2]))
 
 
 @pytest.mark.parametrize("arn", [OTHER, UNLISTED])
