@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cli.deliver.charts.archives import read_chart_directory, sha256_of
 from hyperpod_cli.deliver.charts.pins import load_pins
@@ -32,31 +33,28 @@ def test_a_chart_file_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    "text",
     [
-        (b"version: 0.1.0\n", "name: {'version': '0.1.0'}: Field required"),
-        (b"name: chart\n", "version: {'name': 'chart'}: Field required"),
-        (b"name: [a]\nversion: 1\n", "name: ['a']: Input should be a valid string"),
-        (
-            b"name: a\nversion: 1\ndependencies: [{version: 0.2.0}]\n",
-            "dependencies.0.name: {'version': '0.2.0'}: Field required",
-        ),
-        (b"text\n", "the file: 'text': Input should be a valid dictionary"),
-        (b"", "the file: null: Input should be a valid dictionary"),
-        (b"a: [\n", "while parsing a flow node"),
-        (b"\x00\xff", "unacceptable character #x00ff"),
+        b"version: 0.1.0\n",
+        b"name: chart\n",
+        b"name: [a]\nversion: 1\n",
+        b"name: a\nversion: 1\ndependencies: [{version: 0.2.0}]\n",
+        b"text\n",
+        b"",
+        b"a: [\n",
+        b"\x00\xff",
     ],
 )
 def test_a_chart_file_that_is_not_one_is_refused_in_a_line(
-    text: bytes, said: str, tmp_path: Path
+    text: bytes, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
-    file = tmp_path / "Chart.yaml"
-    file.write_bytes(text)
+    (tmp_path / "Chart.yaml").write_bytes(text)
 
     with pytest.raises(ChartError) as refused:
         read_chart_directory(tmp_path)
-    assert str(refused.value).startswith(f"{file} is not a valid Chart.yaml: {said}")
-    assert "\n" not in str(refused.value)
+    line = str(refused.value)
+    assert "\n" not in line
+    assert line.replace(str(tmp_path), "FOLDER") == snapshot
 
 
 def test_without_a_digest_the_error_names_the_command(run: Command, output: Path) -> None:
@@ -124,48 +122,51 @@ def test_the_pins_of_the_repository() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "value", "shown"),
+    ("key", "value"),
     [
-        (("chart", "git_commit"), "main", "chart.git_commit: 'main'"),
-        (("chart", "path"), "../elsewhere", "chart.path: '../elsewhere'"),
-        (("chart", "path"), "/absolute", "chart.path: '/absolute'"),
-        (("chart", "branch"), "main", "chart.branch: 'main'"),
-        (("dependencies", 0, "version"), 0.16, "dependencies.0.version: 0.16"),
-        (("dependencies", 0, "version"), "~0.16", "dependencies.0.version: '~0.16'"),
-        (("dependencies", 0, "sha256"), "abc", "dependencies.0.sha256: 'abc'"),
-        (("dependencies", 0, "repository"), "charts", "dependencies.0.repository: 'charts'"),
-        (("left_out",), "cert-manager", "left_out: 'cert-manager'"),
+        ("chart.git_commit", "main"),
+        ("chart.path", "../elsewhere"),
+        ("chart.path", "/absolute"),
+        ("chart.branch", "main"),
+        ("dependencies.0.version", 0.16),
+        ("dependencies.0.version", "~0.16"),
+        ("dependencies.0.sha256", "abc"),
+        ("dependencies.0.repository", "charts"),
+        ("left_out", "cert-manager"),
     ],
 )
-def test_a_bad_value_is_refused(
-    keys: tuple[str | int, ...], value: object, shown: str, tmp_path: Path
-) -> None:
+def test_a_bad_value_is_refused(key: str, value: object, tmp_path: Path) -> None:
     content: Any = yaml.safe_load(PINS.read_text())
     target = content
-    for key in keys[:-1]:
-        target = target[key]
-    target[keys[-1]] = value
+    *sections, last = key.split(".")
+    for section in sections:
+        target = target[int(section) if section.isdecimal() else section]
+    target[last] = value
     file = tmp_path / "pins.yaml"
     file.write_text(yaml.safe_dump(content))
     with pytest.raises(ChartError) as error:
         load_pins(file)
-    assert f"{file}: {shown}" in str(error.value)
+    assert f"{file}: {key}: {value!r}" in str(error.value)
     assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "message"), [("a: [", "is not YAML"), ("- a list", "the file: "), ("", "the file: ")]
+    ("text", "message"),
+    [
+        ("a: [", "is not YAML"),
+        ("- a list", "the file: "),
+        ("", "the file: "),
+        (None, "does not exist: restore it from git"),
+    ],
 )
-def test_a_file_that_is_no_mapping_is_refused(text: str, message: str, tmp_path: Path) -> None:
+def test_a_file_that_is_no_mapping_is_refused(
+    text: str | None, message: str, tmp_path: Path
+) -> None:
     file = tmp_path / "pins.yaml"
-    file.write_text(text)
+    if text is not None:
+        file.write_text(text)
     with pytest.raises(ChartError, match=message):
         load_pins(file)
-
-
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ChartError, match="does not exist: restore it from git"):
-        load_pins(tmp_path / "pins.yaml")
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
