@@ -220,11 +220,15 @@ def test_two_controllers_never_mark_more_than_the_limit(cluster: Cluster) -> Non
         return decision
 
     outcomes: list[Any] = []
+    api = api_of(cluster.api, folder=cluster.home)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(CONTROLLER, "decide", together)
         # They would choose different nodes, as they might after a stale read.
         threads = [
-            threading.Thread(target=lambda: outcomes.append(look(cluster))) for _ in range(2)
+            threading.Thread(
+                target=lambda: outcomes.append(CONTROLLER.look(api, settings(), now=NOW))
+            )
+            for _ in range(2)
         ]
         for thread in threads:
             thread.start()

@@ -26,7 +26,8 @@ MKDOCS = REPOSITORY / "mkdocs.yml"
 PAGES = sorted(
     [
         *(REPOSITORY / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")),
-        *DOCS.rglob("*.md"),
+        *DOCS.glob("*.md"),
+        *DOCS.glob("adr/*.md"),
     ]
 )
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)

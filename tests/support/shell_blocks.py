@@ -37,7 +37,7 @@ class ShellBlock:
 def shell_blocks() -> Iterator[ShellBlock]:
     """Yield the shell blocks of all pages, in their order."""
     pages = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md"]
-    for page in (*pages, *sorted((REPOSITORY / "docs").rglob("*.md"))):
+    for page in (*pages, *sorted((REPOSITORY / "docs").glob("*.md"))):
         for indent, text in _BLOCK.findall(page.read_text("utf-8")):
             lines = [line.removeprefix(indent) for line in text.splitlines()]
             if any(line.startswith(_PROMPT) for line in lines):
