@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.json import JSONSnapshotExtension
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_emulator.aws.local_aws import (
@@ -32,100 +34,48 @@ PLAN = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5"
 RESERVED = {"name": "p5", "instance_type": "ml.p5.48xlarge", "training_plan_arn": PLAN}
 SCRIPTS = {"source_s3_uri": "s3://sagemaker-scripts/gpu/", "on_create": "setup.sh"}
 
-NAMED: dict[str, tuple[Mapping[str, Any], list[str]]] = {
-    "admins": (
-        {"eks": {"admins": [f"{IAM}:role/team/Admin", f"{IAM}:user/Ann"]}},
-        [f"IAM role {IAM}:role/team/Admin", f"IAM user {IAM}:user/Ann"],
+
+def _groups(*groups: Mapping[str, Any], **cluster: Any) -> Mapping[str, Any]:
+    return {"cluster": {**cluster, "instance_groups": [*groups]}}
+
+
+ROLE = {"execution_role_arn": f"{IAM}:role/Nodes"}
+NAMED: Mapping[str, Mapping[str, Any]] = {
+    "admins": {"eks": {"admins": [f"{IAM}:role/team/Admin", f"{IAM}:user/Ann"]}},
+    "writers": {"lifecycle_scripts": {"writers": [f"{IAM}:role/CI"]}},
+    "one role for two groups": _groups({**GROUP, **ROLE}, {**GROUP, **ROLE, "name": "more"}),
+    "role of autoscaling": _groups(
+        {**GROUP, "instance_count": 0}, auto_scaling="Karpenter", role_arn=f"{IAM}:role/Scaling"
     ),
-    "writers": (
-        {"lifecycle_scripts": {"writers": [f"{IAM}:role/CI"]}},
-        [f"IAM role {IAM}:role/CI"],
+    "data repository": {"storage": {"data_repositories": [{"s3_uri": "s3://training-data/set"}]}},
+    "keys": {
+        "eks": {"secrets_kms_key_arn": KEY},
+        **_groups(
+            {**GROUP, "ebs_volumes": [{"volume_size_gib": 500, "kms_key_id": KEY}]},
+            {**GROUP, "name": "more", "ebs_volumes": [ROOT_VOLUME]},
+        ),
+    },
+    "training plan": _groups(
+        {**RESERVED, "instance_count": 3}, {**RESERVED, "name": "more", "instance_count": 1}
     ),
-    "one role for two groups": (
-        {
-            "cluster": {
-                "instance_groups": [
-                    {**GROUP, "execution_role_arn": f"{IAM}:role/Nodes"},
-                    {**GROUP, "name": "more", "execution_role_arn": f"{IAM}:role/Nodes"},
-                ]
-            }
-        },
-        [f"IAM role {IAM}:role/Nodes"],
+    "network of a group": _groups(
+        {**GROUP, "override_vpc": {"subnet_ids": [SUBNET]}},
+        {**GROUP, "name": "more", "override_vpc": PLACE},
     ),
-    "role of autoscaling": (
-        {
-            "cluster": {
-                "auto_scaling": "Karpenter",
-                "role_arn": f"{IAM}:role/Scaling",
-                "instance_groups": [{**GROUP, "instance_count": 0}],
-            }
-        },
-        [f"IAM role {IAM}:role/Scaling"],
-    ),
-    "data repository": (
-        {"storage": {"data_repositories": [{"s3_uri": "s3://training-data/set"}]}},
-        ["S3 bucket training-data"],
-    ),
-    "keys": (
-        {
-            "eks": {"secrets_kms_key_arn": KEY},
-            "cluster": {
-                "instance_groups": [
-                    {**GROUP, "ebs_volumes": [{"volume_size_gib": 500, "kms_key_id": KEY}]},
-                    {**GROUP, "name": "more", "ebs_volumes": [ROOT_VOLUME]},
-                ]
-            },
-        },
-        [f"KMS key {KEY}", f"KMS key {KEY_ID}"],
-    ),
-    "training plan": (
-        {
-            "cluster": {
-                "instance_groups": [
-                    {**RESERVED, "instance_count": 3},
-                    {**RESERVED, "name": "more", "instance_count": 1},
-                ]
-            }
-        },
-        [f"Training plan {PLAN}, 8 ml.p5.48xlarge in usw2-az2"],
-    ),
-    "network of a group": (
-        {
-            "cluster": {
-                "instance_groups": [
-                    {**GROUP, "override_vpc": {"subnet_ids": [SUBNET]}},
-                    {
-                        **GROUP,
-                        "name": "more",
-                        "override_vpc": PLACE,
-                    },
-                ]
-            }
-        },
-        [
-            f"Subnet {SUBNET}, 10.192.0.0/26 in the deployment's VPC",
-            f"Security group {FIREWALL} in the deployment's VPC",
-        ],
-    ),
-    "scripts": (
-        {
-            "cluster": {
-                "instance_groups": [
-                    {**GROUP, "lifecycle": SCRIPTS},
-                    {**GROUP, "name": "same", "lifecycle": SCRIPTS},
-                    {**GROUP, "name": "more", "lifecycle": {**SCRIPTS, "on_create": "a/b.sh"}},
-                ]
-            }
-        },
-        ["S3 bucket sagemaker-scripts, gpu/setup.sh, gpu/a/b.sh"],
+    "scripts": _groups(
+        {**GROUP, "lifecycle": SCRIPTS},
+        {**GROUP, "name": "same", "lifecycle": SCRIPTS},
+        {**GROUP, "name": "more", "lifecycle": {**SCRIPTS, "on_create": "a/b.sh"}},
     ),
 }
 
 
-@pytest.mark.parametrize("case", NAMED)
-def test_what_is_named_is_listed(case: str, configure: Configure) -> None:
-    changes, expected = NAMED[case]
-    assert [str(stand_in) for stand_in in existing_resources(configure(changes))] == expected
+def test_what_is_named_is_listed(configure: Configure, snapshot: SnapshotAssertion) -> None:
+    listed = {
+        case: [str(each) for each in existing_resources(configure(changes))]
+        for case, changes in NAMED.items()
+    }
+    assert listed == snapshot(extension_class=JSONSnapshotExtension)
 
 
 def test_nothing_is_made_for_the_default(default_config: Config) -> None:
@@ -135,7 +85,7 @@ def test_nothing_is_made_for_the_default(default_config: Config) -> None:
 
 @pytest.mark.parametrize("case", ["admins", "keys", "training plan"])
 def test_any_arn_names_the_account(case: str, configure: Configure) -> None:
-    assert account_of(configure(NAMED[case][0])) == "111122223333"
+    assert account_of(configure(NAMED[case])) == "111122223333"
 
 
 def test_one_local_aws_holds_every_shipped_configuration() -> None:
@@ -162,13 +112,11 @@ def test_it_can_be_used(region: str, configure: Configure) -> None:
     config = configure(
         {
             "eks": {"admins": [f"{IAM}:role/team/Admin", f"{IAM}:user/Ann"]},
-            "cluster": {
-                "instance_groups": [
-                    {**GROUP, "lifecycle": SCRIPTS, "ebs_volumes": [ROOT_VOLUME]},
-                    {**GROUP, "name": "placed", "override_vpc": PLACE},
-                    {**RESERVED, "instance_count": 1},
-                ]
-            },
+            **_groups(
+                {**GROUP, "lifecycle": SCRIPTS, "ebs_volumes": [ROOT_VOLUME]},
+                {**GROUP, "name": "placed", "override_vpc": PLACE},
+                {**RESERVED, "instance_count": 1},
+            ),
         }
     )
 

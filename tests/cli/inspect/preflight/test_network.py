@@ -27,7 +27,6 @@ from tests.cli.inspect.preflight.cases.network import (
     JOINED,
     SECOND,
     VPC,
-    make_public,
     route_elsewhere,
     without_self_rules,
 )
@@ -161,8 +160,6 @@ OF_GROUP, RULES = "network.security_group_id", "network.add_security_group_rules
         with_firewall,
         with_endpoints_but_one,
         with_some_routes,
-        make_public,
-        without_self_rules,
     ],
 )
 def test_what_is_wrong_is_told_with_its_fix(

@@ -73,10 +73,6 @@ def test_free_names_pass(target: Target, changes: dict[str, Any]) -> None:
     ("changes", "said"),
     [
         (
-            {"lifecycle_scripts": {"bucket_name": BUCKET}},
-            f"lifecycle_scripts.bucket_name: '{BUCKET}' is taken",
-        ),
-        (
             {"cluster": {"name": "foreign"}},
             "cluster.name: 'foreign' is taken by a HyperPod cluster of the stack other-hyperpod;",
         ),
@@ -161,12 +157,6 @@ def _having(stacks: Mapping[str, Iterable[str]]) -> Target:
         pytest.param({}, {}, "", id="comes first"),
         pytest.param(
             {}, {_HYPERPOD: [_RELEASE], _NODE_GROUPS: [_GROUP]}, "", id="is next to node groups"
-        ),
-        pytest.param(
-            {"cluster": None},
-            {_HYPERPOD: [_RELEASE], _NODE_GROUPS: [_GROUP]},
-            "cluster: null leaves the stack ml-hyperpod without what it takes",
-            id="goes",
         ),
         pytest.param({"cluster": None}, {_NODE_GROUPS: [_RELEASE]}, "", id="never was"),
     ],
