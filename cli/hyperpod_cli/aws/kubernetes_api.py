@@ -5,7 +5,7 @@ What asks it raises ApiException where it refuses, and HTTPError where it cannot
 
 import base64
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any, NoReturn
@@ -165,6 +165,16 @@ def _pool(url: str, *, context: ssl.SSLContext) -> PoolManager:
         timeout=_TIMEOUT_SECONDS,
         retries=False,
     )
+
+
+def existing(read: Callable[..., Any], *given: Any, **named: Any) -> Any | None:  # noqa: ANN401
+    """Return what a read of the Kubernetes API finds; None if it is not there."""
+    try:
+        return read(*given, **named)
+    except ApiException as error:
+        if error.status != HTTPStatus.NOT_FOUND:
+            raise
+        return None
 
 
 def condition(item: Mapping[str, Any], kind: str, status: str = "True") -> Mapping[str, Any] | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from importlib import import_module
 from inspect import getdoc
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from types import ModuleType
 from typing import Any, Generic, ParamSpec, TypeVar
 
@@ -88,20 +88,14 @@ class register(_Row):
 
 def registered_in(module: ModuleType) -> list[Registered[Any, Any]]:
     """Return what a file registers, without what it imports."""
-    return [
-        each
-        for each in vars(module).values()
-        if isinstance(each, Registered) and each.function.__module__ == module.__name__
-    ]
+    known = (value for value in vars(module).values() if isinstance(value, Registered))
+    return [value for value in known if value.function.__module__ == module.__name__]
 
 
 def modules_of(package: ModuleType) -> list[ModuleType]:
     """Return the files of a package, and those of its folders."""
-    found: list[ModuleType] = []
-    for each in iter_modules(package.__path__, f"{package.__name__}."):
-        module = import_module(each.name)
-        found += modules_of(module) if each.ispkg else [module]
-    return found
+    files = walk_packages(package.__path__, f"{package.__name__}.")
+    return [import_module(file.name) for file in files if not file.ispkg]
 
 
 def registered(package: ModuleType, *, space: str) -> dict[str, Registered[Any, Any]]:

@@ -16,6 +16,7 @@ from urllib3.exceptions import ProtocolError, ReadTimeoutError
 from hyperpod_cdk.facts.deep_learning_containers import BASE_IMAGES
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.workloads.images import image_output
+from hyperpod_cli.aws.kubernetes_api import existing
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.aws.stacks import described_stack, documented_outputs
 from hyperpod_cli.helm.helm import CommandError, Helm, helm_binary
@@ -183,7 +184,7 @@ def _lines(answer: HTTPResponse) -> Iterator[str]:
 def _asked(api: ApiClient, method: str, item: Object, **asked: Any) -> Object | None:
     """Return what is said of an object; None if it, or its kind, is not there."""
     path = _path_if_served(api, item)
-    return None if path is None else _if_found(lambda: _call(api, method, path, **asked))
+    return None if path is None else existing(_call, api, method, path, **asked)
 
 
 def _call(
@@ -206,22 +207,13 @@ def _call(
     return dict(json.loads(answer.data))
 
 
-def _if_found(call: Callable[[], Object]) -> Object | None:
-    try:
-        return call()
-    except ApiException as error:
-        if error.status != HTTPStatus.NOT_FOUND:
-            raise
-        return None
-
-
 def _group_path(api_version: str) -> str:
     return f"/apis/{api_version}" if "/" in api_version else f"/api/{api_version}"
 
 
 def _resource(api: ApiClient, api_version: str, kind: str) -> Object | None:
     path = _group_path(api_version)
-    listed = _if_found(lambda: _call(api, "GET", path)) or {"resources": ()}
+    listed = existing(_call, api, "GET", path) or {"resources": ()}
     named = (each for each in listed["resources"] if "/" not in each["name"])
     return next((each for each in named if each["kind"] == kind), None)
 

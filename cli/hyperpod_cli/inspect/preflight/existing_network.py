@@ -6,6 +6,8 @@ from enum import Enum
 from ipaddress import IPv4Network
 from typing import Any
 
+from botocore import xform_name
+
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.endpoint_services import S3_SERVICE
 from hyperpod_cdk.schema.errors import KeyPath
@@ -41,7 +43,7 @@ class Vpc:
 
     def record(self) -> Record | None:
         """Return the VPC; None if there is none."""
-        return next(self._found("describe_vpcs", "Vpcs"), None)
+        return next(self._described("Vpcs"), None)
 
     def blocks(self) -> dict[str, IPv4Network]:
         """Return the CIDR blocks that it has, or is getting, by their associations."""
@@ -54,16 +56,15 @@ class Vpc:
 
     def subnets(self) -> dict[str, Record]:
         """Return its subnets by id."""
-        return {each["SubnetId"]: each for each in self._found("describe_subnets", "Subnets")}
+        return {subnet["SubnetId"]: subnet for subnet in self._described("Subnets")}
 
     def route_tables(self) -> list[Record]:
         """Return its route tables."""
-        return list(self._found("describe_route_tables", "RouteTables"))
+        return list(self._described("RouteTables"))
 
     def nat_gateways(self) -> dict[str, Record]:
         """Return its NAT gateways by id."""
-        found = self._found("describe_nat_gateways", "NatGateways")
-        return {each["NatGatewayId"]: each for each in found}
+        return {each["NatGatewayId"]: each for each in self._described("NatGateways")}
 
     def endpoint_services(self) -> set[str]:
         """Return the services with an available VPC endpoint, such as `ecr.api`.
@@ -74,38 +75,36 @@ class Vpc:
         region = self.ec2.meta.region_name
         return {
             each["ServiceName"].partition(f".{region}.")[2]
-            for each in self._found("describe_vpc_endpoints", "VpcEndpoints")
+            for each in self._described("VpcEndpoints")
             # EC2 answers in lower case, whatever its model says.
             if each["State"].lower() == "available"
         }
 
     def internet_gateway_ids(self) -> list[str]:
         """Return the ids of its internet gateways, one at most."""
-        found = self._found(
-            "describe_internet_gateways", "InternetGateways", name="attachment.vpc-id"
-        )
-        return [each["InternetGatewayId"] for each in found]
+        attached = self._described("InternetGateways", where="attachment.vpc-id")
+        return [gateway["InternetGatewayId"] for gateway in attached]
 
     def security_group_ids(self) -> set[str]:
         """Return the ids of its security groups."""
-        found = self._found("describe_security_groups", "SecurityGroups")
-        return {each["GroupId"] for each in found}
+        return {group["GroupId"] for group in self._described("SecurityGroups")}
 
     def rules(self, group_id: str) -> list[Record]:
         """Return the rules of one of its security groups."""
-        filters = [{"Name": "group-id", "Values": [group_id]}]
-        found = "describe_security_group_rules", "SecurityGroupRules"
-        return [*listed(self.ec2, *found, Filters=filters)]
+        return [*self._described("SecurityGroupRules", where="group-id", value=group_id)]
 
     def has_attribute(self, name: str) -> bool:
         """Tell whether an attribute of it is on, such as `enableDnsSupport`."""
         answer = self.ec2.describe_vpc_attribute(VpcId=self.id, Attribute=name)
         return bool(answer[f"{name[0].upper()}{name[1:]}"]["Value"])
 
-    def _found(self, call: str, key: str, *, name: str = "vpc-id") -> Iterator[Record]:
+    def _described(
+        self, kind: str, *, where: str = "vpc-id", value: str | None = None
+    ) -> Iterator[Record]:
         # A filter finds nothing where an id would be an error.
-        argument = "Filter" if call == "describe_nat_gateways" else "Filters"
-        return listed(self.ec2, call, key, **{argument: [{"Name": name, "Values": [self.id]}]})
+        filters = [{"Name": where, "Values": [value or self.id]}]
+        argument = "Filter" if kind == "NatGateways" else "Filters"
+        return listed(self.ec2, xform_name(f"Describe{kind}"), kind, **{argument: filters})
 
 
 def of_subnets(config: Config, key: str) -> dict[KeyPath, str]:

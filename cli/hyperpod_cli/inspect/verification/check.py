@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum, auto
 from functools import cached_property
-from http import HTTPStatus
 from typing import Any
 
-from kubernetes.client import ApiClient, ApiException
+from kubernetes.client import ApiClient
 
 from hyperpod_cdk import Config
 from hyperpod_cli.inspect.preflight.existing_network import Vpc
@@ -104,16 +103,6 @@ class Phase(IntEnum):
 subject = register
 """Registers the subject of a file of `subjects/`; its docstring says when it holds."""
 Subject = Registered[[LiveDeployment], Check]
-
-
-def existing(read: Callable[..., Any], *names: str, **options: Any) -> Any | None:  # noqa: ANN401
-    """Return what a read of the Kubernetes API finds; None if it is not there."""
-    try:
-        return read(*names, **options)
-    except ApiException as error:
-        if error.status != HTTPStatus.NOT_FOUND:
-            raise
-        return None
 
 
 def several(items: Sequence[str], *, most: int = 3) -> str:

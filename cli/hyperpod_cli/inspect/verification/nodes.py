@@ -10,13 +10,8 @@ from kubernetes.client import ApiextensionsV1Api, AppsV1Api
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
-from hyperpod_cli.inspect.verification.check import (
-    Check,
-    LiveDeployment,
-    checked,
-    existing,
-    several,
-)
+from hyperpod_cli.aws.kubernetes_api import existing
+from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, checked, several
 from hyperpod_shared.clusters import CLUSTER_LABEL, nodes_needed
 
 Kind = Literal["ds", "deploy"]

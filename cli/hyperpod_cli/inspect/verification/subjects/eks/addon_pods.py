@@ -7,13 +7,13 @@ from kubernetes.client import StorageV1Api
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
+from hyperpod_cli.aws.kubernetes_api import existing
 from hyperpod_cli.inspect.verification.check import (
     Check,
     Checks,
     LiveDeployment,
     Phase,
     checked,
-    existing,
     several,
     subject,
 )

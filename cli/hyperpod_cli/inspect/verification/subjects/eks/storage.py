@@ -3,14 +3,8 @@
 from kubernetes.client import CoreV1Api, StorageV1Api, V1PersistentVolume
 
 from hyperpod_cdk import HomeDirectoriesConfig, LustreConfig
-from hyperpod_cli.inspect.verification.check import (
-    Checks,
-    LiveDeployment,
-    Phase,
-    checked,
-    existing,
-    subject,
-)
+from hyperpod_cli.aws.kubernetes_api import existing
+from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
 _DYNAMIC = "fsx-dynamic"
 
