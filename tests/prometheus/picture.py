@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import floor, log10
 from pathlib import Path
 
-from hyperpod_cdk.panels.definition import Panel, Unit
+from hyperpod_cdk.panels.definition import Panel
 from hyperpod_cdk.panels.rules import filled
 from hyperpod_cdk.panels.subjects import SUBJECTS
 from hyperpod_cli.svg import Svg
@@ -90,7 +90,7 @@ def _draw_panel(svg: Svg, panel: Panel, prometheus: Prometheus, *, x: float, y: 
         return bottom - (bottom - y - _TOP) * value / top
 
     svg.rect(x, y, _PANEL_WIDTH, _PANEL_HEIGHT, style="panel")
-    unit = "" if panel.unit is Unit.COUNT else f" ({panel.unit.symbol})"
+    unit = f" ({panel.symbol})" if panel.symbol else ""
     svg.text(panel.title + unit, x + 6, y + 15, style="name")
     for value in (share * top for share in _TICKS):
         svg.path(f"M{left:.1f} {up(value):.1f} H{right:.1f}", style="grid")

@@ -12,6 +12,7 @@ import yaml
 from pydantic import TypeAdapter
 from yaml.events import CollectionEndEvent, CollectionStartEvent
 
+from hyperpod_cdk.facts import YAML_LOADER
 from hyperpod_cdk.schema.errors import one_line, shown
 from hyperpod_cdk.schema.yaml_file import expands_too_far
 from hyperpod_shared.archives import Room, chart_members
@@ -19,8 +20,6 @@ from hyperpod_shared.archives import Room, chart_members
 # `hyperpod-cdk charts` puts it into the package, for these checks and for the chart's own at
 # deploy time.
 _PACKAGING = "packaging.json"
-# libyaml's loader, where PyYAML has it, is eight times as fast.
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 # libyaml composes nodes by recursion in C: 200,000 brackets end the process.
 _DEEPEST = 100
 _REGIONAL, _YAML = "regional-values/values-", ".yaml"
@@ -185,11 +184,11 @@ def mapping(files: Mapping[str, str], name: str) -> dict[str, Any]:
     """
     text = files.get(name, "")
     depth = 0
-    for event in yaml.parse(text, _LOADER):
+    for event in yaml.parse(text, YAML_LOADER):
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         if depth > _DEEPEST:
             raise ValueError(f"{name} is nested deeper than {_DEEPEST} levels")
-    loader = _LOADER(text)
+    loader = YAML_LOADER(text)
     root = loader.get_single_node()
     if expands_too_far(root):
         raise ValueError(f"the aliases of {name} expand to far more than a chart has")

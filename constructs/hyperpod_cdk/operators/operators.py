@@ -8,13 +8,6 @@ from constructs import Construct
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.pod_identity import PodRole
 from hyperpod_cdk.eks.section import EksConfig
-from hyperpod_cdk.facts.operator_addons import (
-    EBS_CSI_DRIVER,
-    INFERENCE_OPERATOR,
-    S3_CSI_DRIVER,
-    SPACES,
-    TRAINING_OPERATOR,
-)
 from hyperpod_cdk.hyperpod.data_bucket_section import DataBucketConfig
 from hyperpod_cdk.operators.inference import InferenceAccess, InferenceSetup
 from hyperpod_cdk.operators.pod_roles import ModelsRole, SpacesRole, VolumesRole
@@ -66,15 +59,15 @@ class Operators(Construct):
             if addon in addons
         }
         if operators.s3_csi_driver:
-            rights[S3_CSI_DRIVER.key] = ModelsRole(
+            rights["s3_csi_driver"] = ModelsRole(
                 self, "ModelsRole", cluster=cluster, data_buckets=data_buckets
             )
         if operators.inference_operator:
             if inference is None:
                 raise ValueError("operators.inference_operator needs inference")
             access = InferenceAccess(self, "Inference", setup=inference)
-            rights[INFERENCE_OPERATOR.key] = access
-            configuration[INFERENCE_OPERATOR.name] = access.configuration
+            rights["inference_operator"] = access
+            configuration[addons["inference_operator"].name] = access.configuration
         made = add_addons(
             self,
             [addon.name for addon in operators.addons],
@@ -120,7 +113,7 @@ class TrainingOperatorRole(PodRole):
 
 
 _ROLES: Mapping[str, type[TrainingOperatorRole | VolumesRole | SpacesRole]] = {
-    TRAINING_OPERATOR.key: TrainingOperatorRole,
-    EBS_CSI_DRIVER.key: VolumesRole,
-    SPACES.key: SpacesRole,
+    "training_operator": TrainingOperatorRole,
+    "ebs_csi_driver": VolumesRole,
+    "spaces": SpacesRole,
 }

@@ -7,22 +7,17 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from enum import Enum
 from string import Template
 from typing import Literal
+
+from pydantic import ConfigDict
+from pydantic.dataclasses import dataclass as checked_dataclass
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.facts.prices import biller_of, estimate_of, price_of
 
-CONTAINER_INSIGHTS, FSX = "ContainerInsights", "AWS/FSx"
-INSIGHTS = (
-    "https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/"
-    "Container-Insights-metrics-enhanced-EKS.html"
-)
-"""AWS's page of what Container Insights measures."""
-KUBE_STATE = "https://github.com/kubernetes/kube-state-metrics/blob/main/docs/metrics"
-"""The pages of what kube-state-metrics tells."""
+CONTAINER_INSIGHTS = "ContainerInsights"
 PERIOD_MINUTES = 5
 """What a point of CloudWatch's graphs and alarms is taken over."""
 
@@ -44,34 +39,27 @@ _ACCELERATED: Mapping[Has, str] = {
 _ANY = "node_cpu_utilization"
 _GROUPED_BY = re.compile(r"by \(cluster_id, ([^)]+)\)")
 
+_STRICT = ConfigDict(extra="forbid")
+
 Sender = Literal["AWS", "nodes", "accelerators"]
 """What sends metrics to CloudWatch: AWS by itself, or the agent on the nodes, of two kinds."""
 
 
-class Unit(Enum):
-    """What a panel counts: as it is written, and Grafana's name of it."""
-
-    # https://github.com/grafana/grafana/blob/main/packages/grafana-data/src/valueFormats/categories.ts
-    PERCENT = ("%", "percent")
-    BYTES = ("bytes", "bytes")
-    BYTES_A_SECOND = ("bytes/s", "binBps")
-    A_SECOND = ("per second", "cps")
-    WATTS = ("W", "watt")
-    CELSIUS = ("°C", "celsius")
-    COUNT = ("number", "short")
-    DOLLARS_AN_HOUR = ("USD/hour", "currencyUSD")
-
-    def __init__(self, symbol: str, in_grafana: str) -> None:
-        self.symbol = symbol
-        self.in_grafana = in_grafana
-
-    @property
-    def suffix(self) -> str:
-        """What follows a value."""
-        return "" if self is Unit.COUNT else f" {self.symbol}"
+# https://github.com/grafana/grafana/blob/main/packages/grafana-data/src/valueFormats/categories.ts
+Unit = Literal["percent", "bytes", "binBps", "cps", "watt", "celsius", "short", "currencyUSD"]
+"""What a panel counts, by Grafana's name of it."""
+_SYMBOLS: Mapping[Unit, str] = {
+    "percent": "%",
+    "bytes": "bytes",
+    "binBps": "bytes/s",
+    "cps": "per second",
+    "watt": "W",
+    "celsius": "°C",
+    "currencyUSD": "USD/hour",
+}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@checked_dataclass(config=_STRICT, frozen=True, kw_only=True, slots=True)
 class Line:
     """A line of a graph of CloudWatch, of metrics of the whole cluster, or of one file system.
 
@@ -87,22 +75,17 @@ class Line:
     has: Has | None = None
 
 
-def rate(label: str, metric: str) -> Line:
-    """Return a line of how much of a metric there is in a second."""
-    return Line(label=label, metrics=(metric,), statistic="Sum", expression="m1 / PERIOD(m1)")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
+@checked_dataclass(config=_STRICT, frozen=True, kw_only=True, slots=True)
 class Alarm:
     """When someone is to be told: above or below a threshold, of the panel's unit, for minutes."""
 
     name: str
     is_above: bool
-    threshold: float
+    threshold: int
     minutes: int
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@checked_dataclass(config=_STRICT, frozen=True, kw_only=True, slots=True)
 class Panel:
     """A panel.
 
@@ -135,6 +118,16 @@ class Panel:
     sources: tuple[str, ...] = ()
 
     @property
+    def symbol(self) -> str:
+        """The symbol of its unit; that of a number is none."""
+        return _SYMBOLS.get(self.unit, "")
+
+    @property
+    def suffix(self) -> str:
+        """What follows a value."""
+        return f" {self.symbol}" if self.symbol else ""
+
+    @property
     def description(self) -> str:
         """What it shows, why, and what to do."""
         return f"{self.what} {self.why} {self.to_do}"
@@ -147,7 +140,7 @@ class Panel:
         )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@checked_dataclass(config=_STRICT, frozen=True, kw_only=True, slots=True)
 class Subject:
     """What a row of panels is about; found because its file is in `subjects`.
 

@@ -124,7 +124,7 @@ def _panel(watched: Watched, *, index: int, subject: Subject, panel: Panel) -> d
         "gridPos": {"x": column * _WIDTH, "y": row * _HEIGHT, "w": _WIDTH, "h": _HEIGHT},
         "fieldConfig": {
             "defaults": {
-                "unit": panel.unit.in_grafana,
+                "unit": panel.unit,
                 "min": 0,
                 "thresholds": {"mode": "absolute", "steps": steps},
                 "custom": {"thresholdsStyle": {"mode": "off" if panel.alarm is None else "dashed"}},

@@ -69,7 +69,9 @@ class PanelsAndAlarms(Construct):
         return cloudwatch.GraphWidget(
             title=panel.title,
             left=lines,
-            left_y_axis=cloudwatch.YAxisProps(label=panel.unit.symbol, min=0, show_units=False),
+            left_y_axis=cloudwatch.YAxisProps(
+                label=panel.symbol or "number", min=0, show_units=False
+            ),
             left_annotations=[]
             if alarm is None
             else [cloudwatch.HorizontalAnnotation(value=alarm.threshold, label=alarm.name)],

@@ -6,6 +6,7 @@ from typing import Any
 import yaml
 
 from hyperpod_cdk.panels.definition import Alarm, Panel, Watched
+from hyperpod_cdk.panels.shares import SHARES, by_team
 from hyperpod_cdk.panels.subjects import SUBJECTS
 
 # What HyperPod's nodes say, and what those of EKS node groups do.
@@ -33,6 +34,7 @@ def rules(watched: Watched) -> str:
 
 def filled(query: str, *, matcher: str = "") -> str:
     """Return a panel's query as Prometheus takes it, of the clusters of a matcher or of all."""
+    query = query.replace("$shares_of_teams", by_team(SHARES))
     text = query.replace(",$cluster", f",{matcher}" if matcher else "")
     return text.replace("{$cluster}", f"{{{matcher}}}" if matcher else "")
 
@@ -76,7 +78,7 @@ def _alert(panel: Panel, alarm: Alarm, *, subject: str) -> dict[str, Any]:
         "for": f"{alarm.minutes}m",
         "labels": {"subject": subject},
         "annotations": {
-            "summary": f"{panel.title}{where}: {{{{ $value | humanize }}}}{panel.unit.suffix}",
+            "summary": f"{panel.title}{where}: {{{{ $value | humanize }}}}{panel.suffix}",
             "description": panel.description,
         },
     }

@@ -19,14 +19,6 @@ A pod that asks for half of a node's accelerators has half of the node, from the
 until it has ended. Pods that ask for none have nothing.
 """
 
-NODES_WITHOUT_WORK = (
-    "kube_node_status_allocatable{"
-    'resource=~"nvidia_com_(gpu|mig_.+)|aws_amazon_com_neuron",$cluster} > 0 '
-    "unless on (cluster_id, node) kube_pod_container_resource_requests{"
-    'resource=~"nvidia_com_(gpu|mig_.+)|aws_amazon_com_neuron.*",$cluster}'
-)
-"""The nodes with accelerators on which no pod asks for one, or for a part of one."""
-
 
 def by_team(query: str) -> str:
     """Return a query by namespace with the label `team`: a team, or the namespace of others."""

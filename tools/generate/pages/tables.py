@@ -149,7 +149,7 @@ def _alarm(subject: Subject, panel: Panel, alarm: Alarm) -> tuple[str, ...]:
     if alarm.minutes == PERIOD_MINUTES:
         time = "five minutes"
     where = "CloudWatch" if subject.sender == "AWS" else "CloudWatch or Prometheus"
-    when = f"{panel.title}: {relation} {alarm.threshold:g}{panel.unit.suffix} for {time}"
+    when = f"{panel.title}: {relation} {alarm.threshold:g}{panel.suffix} for {time}"
     return f"`{alarm.name}`", when, where, panel.to_do
 
 

@@ -1,15 +1,23 @@
 """What the panels are about: each file is a subject, found because it is here."""
 
 from collections.abc import Iterator
-from importlib import import_module
-from pkgutil import iter_modules
+from importlib.resources import files
+from pathlib import PurePath
 
+from pydantic import TypeAdapter
+
+from hyperpod_cdk.facts import table_of
 from hyperpod_cdk.panels.definition import Panel, Subject, Watched
 
-SUBJECTS: dict[str, Subject] = {
-    name: import_module(f"{__name__}.{name}").SUBJECT
-    for name in sorted(module.name for module in iter_modules(__path__))
-}
+
+def _subjects() -> Iterator[tuple[str, Subject]]:
+    subject = TypeAdapter(Subject)
+    for file in sorted(PurePath(each.name) for each in files(__package__).iterdir()):
+        if file.suffix == ".yaml":
+            yield file.stem, subject.validate_python(table_of(__package__, file.stem))
+
+
+SUBJECTS: dict[str, Subject] = dict(_subjects())
 """Every subject by the name of its file."""
 
 
