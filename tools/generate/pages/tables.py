@@ -11,7 +11,7 @@ from hyperpod_cdk.panels.definition import PERIOD_MINUTES, Alarm, Panel, Subject
 from hyperpod_cdk.panels.subjects import SUBJECTS as PANELS
 from hyperpod_cdk.schema.section import OfHyperPod
 from hyperpod_cli.commands import commands
-from hyperpod_cli.inspect.preflight.run import VALIDATORS, Status
+from hyperpod_cli.inspect.preflight.run import VALIDATORS
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from hyperpod_shared import failures, node_group_health
 from tools.generate import REPOSITORY
@@ -63,11 +63,6 @@ def _permissions() -> str:
             if each.wing == "operate"
         ),
     )
-
-
-def _results() -> str:
-    rows = ((str(each), each.meaning, str(each.exit_code)) for each in Status)
-    return table(("result", "what it means", "exit code"), rows)
 
 
 def _validators() -> str:
@@ -164,7 +159,7 @@ _PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     },
     "observability.md": {"notifications": _notifications},
     "operating.md": {"permissions": _permissions},
-    "preflight.md": {"results": _results, "validators": _validators},
+    "preflight.md": {"validators": _validators},
     "verify.md": {"subjects": _subjects},
 }
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -34,37 +34,18 @@ VALIDATORS: Mapping[str, Validator] = registered(validators_of_preflight, space=
 
 
 class Status(StrEnum):
-    """What follows for a deployment: what is known to fail is the last, and counts most.
+    """What follows for a deployment: what is known to fail is the last, and counts most."""
 
-    Each has the exit code of the command if there is nothing worse, and its meaning.
-    """
+    OK = "ok"
+    WARNING = "warning"
+    NOT_PERMITTED = "not permitted"
+    NO_ANSWER = "no answer"
+    BLOCKED = "blocked"
 
-    exit_code: int
-    style: str
-    meaning: str
 
-    OK = "ok", 0, "green", "nothing is wrong"
-    WARNING = "warning", 0, "yellow", "it deploys, and may not do what was meant"
-    NOT_PERMITTED = (
-        "not permitted",
-        0,
-        "yellow",
-        "you may not look; the permission is named. The deployment may still succeed",
-    )
-    NO_ANSWER = (
-        "no answer",
-        2,
-        "red",
-        "AWS could not be reached, or throttled the request; run it again",
-    )
-    BLOCKED = "blocked", 1, "bold red", "a deployment would fail"
-
-    def __new__(cls, value: str, exit_code: int, style: str, meaning: str) -> Self:
-        """Return a member with its attributes."""
-        member = str.__new__(cls, value)
-        member._value_, member.style = value, style
-        member.exit_code, member.meaning = exit_code, meaning
-        return member
+_STYLES = dict(zip(Status, ("green", "yellow", "yellow", "red", "bold red"), strict=True))
+_EXIT_CODES = {Status.BLOCKED: 1, Status.NO_ANSWER: 2}
+"""Of the command, if there is nothing worse; 0 for others."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,7 +78,7 @@ def exit_code(found: Iterable[ValidatorResult]) -> int:
     """Return the exit code of a command that shows results."""
     order = list(Status)
     worst = max((result.status for result in found), key=order.index, default=Status.OK)
-    return worst.exit_code
+    return _EXIT_CODES.get(worst, 0)
 
 
 def results(
@@ -156,7 +137,7 @@ class PreflightReport:
         width = max((len(each.name) for each in self.results), default=0)
         for result in self.results:
             name = styled(f"{result.name:<{width}}  ")
-            out.print(name.append(str(result.status), style=result.status.style))
+            out.print(name.append(str(result.status), style=_STYLES[result.status]))
             for text, command in self._details(result):
                 # URLs and ARNs stay whole.
                 out.print(Indented(text=text), soft_wrap=True)
