@@ -100,18 +100,18 @@ def modules_of(package: ModuleType) -> list[ModuleType]:
 
 def registered(package: ModuleType, *, space: str) -> dict[str, Registered[Any, Any]]:
     """Return all that the files of a package register, by name, its words spaced, in its order."""
-    found = [each for module in modules_of(package) for each in registered_in(module)]
-    named = {each.function.__name__.replace("_", space): each for each in found}
-    return dict(sorted(named.items(), key=lambda item: (item[1].phase, item[0])))
+    entries = [entry for module in modules_of(package) for entry in registered_in(module)]
+    by_name = {entry.function.__name__.replace("_", space): entry for entry in entries}
+    return dict(sorted(by_name.items(), key=lambda item: (item[1].phase, item[0])))
 
 
 def concerning(
-    found: Mapping[str, Registered[Given, Found]], config: Config
+    registry: Mapping[str, Registered[Given, Found]], config: Config
 ) -> dict[str, Registered[Given, Found]]:
     """Return those that look at a configuration of its kind, by name."""
     orchestrators = (None, config.cluster.orchestrator)
     return {
-        name: each
-        for name, each in found.items()
-        if each.orchestrator in orchestrators and (config.cluster.exists or not each.of_hyperpod)
+        name: entry
+        for name, entry in registry.items()
+        if entry.orchestrator in orchestrators and (config.cluster.exists or not entry.of_hyperpod)
     }

@@ -27,8 +27,8 @@ def resources_of(
     config: Config, kind: StackKind, clients: Clients, *, resource_type: str | None = None
 ) -> frozenset[str]:
     """Return the physical IDs of what a stack has, of all types or of one; none without a stack."""
-    found = _resources(config, kind, clients) or {}
-    return frozenset(name for name, type_ in found.items() if resource_type in (None, type_))
+    resources = _resources(config, kind, clients) or {}
+    return frozenset(name for name, type_ in resources.items() if resource_type in (None, type_))
 
 
 def left_by_rollback(
@@ -43,8 +43,8 @@ def left_by_rollback(
 
 def outputs(config: Config, kind: StackKind, target: Target) -> dict[str, str]:
     """Return the outputs of a stack by their keys; none if there is no stack."""
-    found = described_stack(target.client("cloudformation"), stack_name(config, kind))
-    return outputs_in(found or {})
+    stack = described_stack(target.client("cloudformation"), stack_name(config, kind))
+    return outputs_in(stack or {})
 
 
 def addons_there(config: Config, target: Target, *kinds: StackKind) -> tuple[set[str], set[str]]:

@@ -110,10 +110,11 @@ class Vpc:
 def of_subnets(config: Config, key: str) -> dict[KeyPath, str]:
     """Return the values of a key of HyperPod subnets by their places."""
     subnets = enumerate(config.network.hyperpod_subnets)
-    found = {
-        ("network", "hyperpod_subnets", index, key): getattr(each, key) for index, each in subnets
+    values = {
+        ("network", "hyperpod_subnets", index, key): getattr(subnet, key)
+        for index, subnet in subnets
     }
-    return {path: value for path, value in found.items() if value is not None}
+    return {path: value for path, value in values.items() if value is not None}
 
 
 def of_lists(config: Config, *keys: str) -> dict[KeyPath, str]:

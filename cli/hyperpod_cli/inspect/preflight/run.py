@@ -64,20 +64,20 @@ class ValidatorResult:
     @property
     def status(self) -> Status:
         """The worst of it."""
-        found = {finding.severity for finding, _ in self.problems}
-        if Severity.ERROR in found:
+        severities = {finding.severity for finding, _ in self.problems}
+        if Severity.ERROR in severities:
             return Status.BLOCKED
         if self.failure is not None:
             return Status.NO_ANSWER
         if self.missing_permission is not None:
             return Status.NOT_PERMITTED
-        return Status.WARNING if found else Status.OK
+        return Status.WARNING if severities else Status.OK
 
 
-def exit_code(found: Iterable[ValidatorResult]) -> int:
+def exit_code(outcomes: Iterable[ValidatorResult]) -> int:
     """Return the exit code of a command that shows results."""
     order = list(Status)
-    worst = max((result.status for result in found), key=order.index, default=Status.OK)
+    worst = max((result.status for result in outcomes), key=order.index, default=Status.OK)
     return _EXIT_CODES.get(worst, 0)
 
 
@@ -86,18 +86,18 @@ def results(
 ) -> Iterator[ValidatorResult]:
     """Yield the result of each validator; none keeps another one from running."""
     for name, validate in validators.items():
-        found: list[Problem] = []
+        problems: list[Problem] = []
         denied = failure = None
         try:
             # One by one: what was found before an error is reported, too.
-            found.extend(validate(config, target))
+            problems.extend(validate(config, target))
         except (BotoCoreError, ClientError) as error:
             if isinstance(error, ClientError) and is_denied(error):
                 denied = _permission(error)
             else:
                 failure = one_line(error)
         yield ValidatorResult(
-            name=name, problems=tuple(found), missing_permission=denied, failure=failure
+            name=name, problems=tuple(problems), missing_permission=denied, failure=failure
         )
 
 
@@ -109,9 +109,9 @@ def command_in(command: str, target: Target) -> str:
 
 def _permission(denied: ClientError) -> str:
     """Return the action that AWS's message names; of services that name none, the operation."""
-    named = _ACTION.search(str(denied.response["Error"].get("Message", "")))
+    action = _ACTION.search(str(denied.response["Error"].get("Message", "")))
     operation = denied.operation_name
-    return _UNNAMED.get(operation, operation) if named is None else named["action"]
+    return _UNNAMED.get(operation, operation) if action is None else action["action"]
 
 
 _OF_SEVERITY = {Severity.ERROR: Status.BLOCKED, Severity.WARNING: Status.WARNING}
@@ -192,7 +192,7 @@ def preflight_report(
     target = Target(**asdict(environment), client=session.client)
     if plan is not None:
         config = with_plan(config, plan, target=target)
-    own = concerning(VALIDATORS, config)
-    chosen = {name: each for name, each in own.items() if name not in skip}
-    found = results(config, target, validators=chosen)
-    return PreflightReport(results=tuple(found), file=read_yaml(path), target=target)
+    concerned = concerning(VALIDATORS, config)
+    selected = {name: validate for name, validate in concerned.items() if name not in skip}
+    outcomes = results(config, target, validators=selected)
+    return PreflightReport(results=tuple(outcomes), file=read_yaml(path), target=target)

@@ -48,8 +48,8 @@ def checked(
     """Return a check that holds unless there is a problem, or several, which the words tell."""
     if not problem:
         return Check(title=title, ok=True)
-    told = problem if isinstance(problem, str) else several(problem)
-    return Check(title=title, ok=False, found=words.format(told), advice=advice)
+    what = problem if isinstance(problem, str) else several(problem)
+    return Check(title=title, ok=False, found=words.format(what), advice=advice)
 
 
 @dataclass(frozen=True, kw_only=True)

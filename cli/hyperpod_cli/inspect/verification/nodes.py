@@ -35,8 +35,8 @@ def stored_versions(deployment: LiveDeployment, name: str) -> list[str] | None:
     """Return the versions of a CustomResourceDefinition's objects; None if it is not there."""
     # Raw JSON: the client takes long to parse the schemas of a definition.
     read = ApiextensionsV1Api(deployment.kubernetes).read_custom_resource_definition
-    found = existing(read, name, _preload_content=False)
-    return None if found is None else list(json.loads(found.data)["status"]["storedVersions"])
+    answer = existing(read, name, _preload_content=False)
+    return None if answer is None else list(json.loads(answer.data)["status"]["storedVersions"])
 
 
 def allocatable(node: Mapping[str, Any]) -> Mapping[str, str]:
@@ -63,22 +63,22 @@ def miscounted(groups: Iterable[str], *, config: Config) -> str | None:
     add to the counts.
     """
     counts = Counter(groups)
-    asked = {group.name: _bounds(group) for group in config.cluster.all_groups}
-    asked |= {name: (0, 0) for name in sorted(counts.keys() - asked.keys())}
+    bounds_of = {group.name: _bounds(group) for group in config.cluster.all_groups}
+    bounds_of |= {name: (0, 0) for name in sorted(counts.keys() - bounds_of.keys())}
     least, most = _bounds(*config.cluster.all_groups)
     total = counts.total()
-    if "" in counts or len(asked) == 1:
+    if "" in counts or len(bounds_of) == 1:
         wrong = [] if _fits(total, least, most, config=config) else [""]
     else:
         wrong = [
             f"{name} has {counts[name]} of {_in_words(*bounds, config=config)}"
-            for name, bounds in asked.items()
+            for name, bounds in bounds_of.items()
             if not _fits(counts[name], *bounds, config=config)
         ]
     if not wrong:
         return None
-    told = [f"{total} of {count_in_words(config)}", several(wrong)]
-    return ": ".join(part for part in told if part)
+    words = [f"{total} of {count_in_words(config)}", several(wrong)]
+    return ": ".join(part for part in words if part)
 
 
 def _bounds(*groups: NodeGroupConfig) -> tuple[int, int]:
@@ -117,22 +117,24 @@ class Workload:
             "ds": apps.read_namespaced_daemon_set,
             "deploy": apps.read_namespaced_deployment,
         }
-        found = existing(reads[self.kind], self.name, self.namespace)
+        workload = existing(reads[self.kind], self.name, self.namespace)
         return checked(
             f"kubectl get {self.kind} {self.name} -n {self.namespace}",
-            problem=self._problem(found),
+            problem=self._problem(workload),
             advice=self.without
-            + (install if found is None else self._see_pods(found.spec.selector.match_labels)),
+            + (
+                install if workload is None else self._see_pods(workload.spec.selector.match_labels)
+            ),
         )
 
-    def _problem(self, found: Any | None) -> str | None:  # noqa: ANN401 - either kind
-        if found is None:
+    def _problem(self, workload: Any | None) -> str | None:  # noqa: ANN401 - either kind
+        if workload is None:
             return "is not installed"
-        status = found.status
+        status = workload.status
         ready, wanted = (
             (status.number_ready, status.desired_number_scheduled)
             if self.kind == "ds"
-            else (status.ready_replicas, found.spec.replicas)
+            else (status.ready_replicas, workload.spec.replicas)
         )
         return None if (ready or 0) >= wanted else f"{ready or 0} of {wanted} pods are ready"
 

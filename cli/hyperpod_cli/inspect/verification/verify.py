@@ -69,7 +69,7 @@ def check_until_all_hold(
     holds; an error that may pass is waited out.
     """
     deadline = now() + seconds
-    said = ""
+    shown = ""
     while True:
         try:
             checks = verify()
@@ -81,9 +81,9 @@ def check_until_all_hold(
             if not _is_transient_error(error) or pause <= 0:
                 raise
             line = explanation(error)
-        if line != said:
+        if line != shown:
             say(line)
-            said = line
+            shown = line
         sleep(pause)
 
 
@@ -140,13 +140,13 @@ def show(checks: Sequence[Check], *, as_json: bool) -> None:
     if as_json:
         print_json([check.as_json() for check in checks])
         return
-    shown = console()
+    out = console()
     # Not broken: commands can be copied.
     for check in checks:
-        shown.print(f"{_mark(check):<4} {check.title}", soft_wrap=True)
+        out.print(f"{_mark(check):<4} {check.title}", soft_wrap=True)
     for line in problems(checks):
-        shown.print(line, soft_wrap=True)
-    shown.print(f"\n{summary(checks)}")
+        out.print(line, soft_wrap=True)
+    out.print(f"\n{summary(checks)}")
 
 
 def problems(checks: Sequence[Check]) -> Iterator[str]:
@@ -163,8 +163,8 @@ def summary(checks: Sequence[Check]) -> str:
     known = [check for check in checks if check.is_known]
     if not known:
         return "Nothing was checked."
-    said = f"{sum(check.ok for check in known)} of {len(known)} checks hold"
-    return f"{said}." if len(known) == len(checks) else f"{said}; not everything was looked at."
+    count = f"{sum(check.ok for check in known)} of {len(known)} checks hold"
+    return f"{count}." if len(known) == len(checks) else f"{count}; not everything was looked at."
 
 
 def _mark(check: Check) -> str:
