@@ -35,17 +35,25 @@ function permissions(diff) {
   return [...statements, ...policies, ...ways];
 }
 
+// The CDK CLI has its usage reported by what is left out here; the app alone does not.
+// https://docs.aws.amazon.com/cdk/v2/guide/usage-data.html
+function compared(template) {
+  const { CDKMetadata, ...Resources } = template.Resources ?? {};
+  const { CDKMetadataAvailable, ...Conditions } = template.Conditions ?? {};
+  return { ...template, Resources, Conditions };
+}
+
 function difference({ name, deployed, wanted }) {
-  const newTemplate = { stackName: name, template: wanted, findMetadataByType: () => [] };
-  const formatter = new DiffFormatter({ templateInfo: { oldTemplate: deployed, newTemplate } });
+  const oldTemplate = compared(deployed);
+  const newTemplate = { stackName: name, template: compared(wanted), findMetadataByType: () => [] };
+  const formatter = new DiffFormatter({ templateInfo: { oldTemplate, newTemplate } });
   const security = formatter.formatSecurityDiff({ quiet: true });
   const diff = formatter.diffs[name];
   const resources = {};
   diff.resources.forEachDifference((logicalId, change) => {
     // Of custom resources, the CLI does not know what a change comes to.
     const kind = KINDS[change.changeImpact] ?? "updated";
-    const type = change.oldResourceType ?? change.newResourceType;
-    if (type !== "AWS::CDK::Metadata") (resources[kind] ??= []).push(logicalId);
+    (resources[kind] ??= []).push(logicalId);
   });
   const broadens = security.permissionChangeType === "broadening";
   return {

@@ -46,14 +46,14 @@ _HEADS = (RESOURCES, "stack.new")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What a deployment will do, as far as that is known.
+    """What a deployment or a deletion will do, as far as that is known.
 
     Attributes:
-        stacks: The stacks that it deploys.
+        stacks: The stacks that it deploys or deletes.
         former: What is deployed, by the name of the stack.
         held: Why stacks stay as they are until there are nodes, by the name of the stack.
         unchanged: The stacks to which nothing happens.
-        staying: The deployed stacks that the configuration has no more; nothing happens to them.
+        staying: The other deployed stacks; nothing happens to them.
         effects: What it does, stack by stack.
         cluster: What DescribeCluster says of the HyperPod cluster; None if that is not known.
         month: What a month costs before and after; None if that is not known.

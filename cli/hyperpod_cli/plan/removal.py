@@ -1,4 +1,4 @@
-"""What the deletion of stacks deletes, and what it leaves: pure."""
+"""What the deletion of stacks deletes, and what it leaves."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from botocore.exceptions import BotoCoreError, ClientError
+
 from hyperpod_cdk import Config
 from hyperpod_cdk.effects.effect import Effect
-from hyperpod_cli.aws.assembly import CDK_METADATA
-from hyperpod_cli.aws.stacks import DeployedResource
+from hyperpod_cdk.schema.errors import one_line
+from hyperpod_cli.aws.assembly import CDK_METADATA, Stack
+from hyperpod_cli.aws.stacks import DeployedResource, UnreadableTemplateError, resources_of
 from hyperpod_cli.inspect.resource_types import resource_type
+from hyperpod_cli.plan.deployed import deployed_stacks, in_order
+from hyperpod_cli.plan.plan import Plan
+from hyperpod_cli.plan.request import DeploymentRequest
+from hyperpod_stacks.table import NODES, stack_name
 
 _CUSTOM = "Custom::"
 # What holds what users have made, the hardest to replace first; the text follows the name.
@@ -29,6 +36,37 @@ _WHY = {
 }
 DELETED, KEPT = "stack.deleted", "stack.kept"
 """The rules of the effects: what goes with a stack, and each thing of it that stays."""
+
+
+def make_removal_plan(request: DeploymentRequest, *, everything: bool) -> Plan:
+    """Return what a deletion does of all that is deployed, or of the stacks with nodes."""
+    config, wanted = request.config, request.stacks
+    client = request.session.polling_client("cloudformation")
+    try:
+        former = deployed_stacks(client, config, wanted=wanted)
+        there = [*in_order(wanted, former=former, config=config)]
+        going = there if everything else with_nodes(there, config=config)
+        effects = [
+            effect
+            for stack in going
+            if (found := former[stack.name]) is not None
+            for effect in removal_effects(
+                stack.name, template=found.template, resources=resources_of(client, stack.name)
+            )
+        ]
+    except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
+        return Plan(
+            stacks=wanted if everything else with_nodes(wanted, config=config),
+            unknown=f"What goes is not known: {one_line(error)}",
+        )
+    staying = [stack.name for stack in there if stack not in going]
+    return Plan(stacks=going, former=former, staying=staying, effects=effects)
+
+
+def with_nodes(stacks: Sequence[Stack], *, config: Config) -> list[Stack]:
+    """Return the stacks with nodes, and those that need them."""
+    nodes = {stack_name(config, kind) for kind in NODES}
+    return [stack for stack in stacks if nodes & {stack.name, *stack.needs}]
 
 
 def removal_effects(
@@ -59,31 +97,29 @@ def removal_effects(
             )
 
 
-def removal_lines(
-    effects: Sequence[Effect], *, removed: Collection[str], others: Sequence[str], everything: str
-) -> Iterator[str]:
-    """Yield what is said before a deletion; the command `everything` deletes the others too.
+def removal_lines(plan: Plan, *, removed: Collection[str], everything: str) -> Iterator[str]:
+    """Yield what is said before a deletion; the command `everything` deletes all stacks.
 
     The file has the removed stacks no more.
     """
     yield "This deletes for good these resources:"
-    for effect in effects:
+    for effect in plan.effects:
         if effect.rule == DELETED:
             absent = ", which the configuration has no more" if effect.stack in removed else ""
             yield f"  {effect.stack} ({len(effect.resources)}{absent}):"
             yield from _wrapped(effect.text.split(", "))
     kept = {
-        policy: [each.text for each in effects if each.rule == f"{KEPT}.{policy}"]
+        policy: [each.text for each in plan.effects if each.rule == f"{KEPT}.{policy}"]
         for policy in _WHY
     }
-    if any(kept.values()) or others:
+    if any(kept.values()) or plan.staying:
         yield "This stays, and is billed as before:"
     for policy, names in kept.items():
         if names:
             yield f"  {_WHY[policy]} (DeletionPolicy {policy}):"
             yield from (f"    {name}" for name in names)
-    if others:
-        yield f"  {', '.join(others)}; to delete every stack: {everything}"
+    if plan.staying:
+        yield f"  {', '.join(plan.staying)}; to delete every stack: {everything}"
 
 
 def ending(config: Config) -> Iterator[str]:
@@ -93,15 +129,16 @@ def ending(config: Config) -> Iterator[str]:
         yield "`squeue` on a node lists them: hyperpod-cdk connect controller."
 
 
-def outcome(deleted: Sequence[str], *, effects: Sequence[Effect], others: Sequence[str]) -> str:
+def outcome(plan: Plan) -> str:
     """Return what is said after a deletion."""
     retained = [
         each.text
-        for each in effects
+        for each in plan.effects
         if each.rule.startswith(KEPT) and not each.rule.endswith("Snapshot")
     ]
-    kept = ", ".join([*others, *retained])
-    return f"Deleted: {', '.join(deleted)}." + (f" Kept: {kept}." if kept else "")
+    kept = ", ".join([*plan.staying, *retained])
+    deleted = ", ".join(stack.name for stack in plan.stacks)
+    return f"Deleted: {deleted}." + (f" Kept: {kept}." if kept else "")
 
 
 def _named(resources: Sequence[DeployedResource]) -> Iterator[str]:

@@ -1,13 +1,18 @@
 """What the deletion of stacks is said to delete, and to leave."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.stacks import Deployed, DeployedResource
 from hyperpod_cli.deliver.destroy import deletion
+from hyperpod_cli.plan import removal as planning
+from hyperpod_cli.plan import request
+from hyperpod_cli.plan.plan import Plan
 from hyperpod_cli.plan.removal import outcome, removal_effects, removal_lines
 from hyperpod_cli.terminal.errors import DECLINED
 from tests.support.configs import CONFIG_FOLDER
@@ -34,9 +39,22 @@ RESOURCES = [
 ]
 
 
+def removal(
+    name: str,
+    template: dict[str, Any],
+    resources: Sequence[DeployedResource],
+    *,
+    staying: Sequence[str] = (),
+) -> Plan:
+    """Return the plan of a deletion of one stack."""
+    effects = [*removal_effects(name, template=template, resources=resources)]
+    stack = Stack(name=name, template=template)
+    return Plan(stacks=[stack], effects=effects, staying=staying)
+
+
 def test_it_says_what_goes_what_stays_and_why() -> None:
-    effects = [*removal_effects("ml-storage", template=TEMPLATE, resources=RESOURCES)]
-    assert [*removal_lines(effects, removed=(), others=["ml-platform"], everything=EVERYTHING)] == [
+    plan = removal("ml-storage", TEMPLATE, RESOURCES, staying=["ml-platform"])
+    assert [*removal_lines(plan, removed=(), everything=EVERYTHING)] == [
         "This deletes for good these resources:",
         "  ml-storage (4):",
         "    HyperPodCluster ml, 2 of EC2, 1 of IAM",
@@ -49,7 +67,7 @@ def test_it_says_what_goes_what_stays_and_why() -> None:
         "    EC2 Volume vol-1",
         f"  ml-platform; to delete every stack: {EVERYTHING}",
     ]
-    assert outcome(["ml-storage"], effects=effects, others=["ml-platform"]) == (
+    assert outcome(plan) == (
         "Deleted: ml-storage. Kept: ml-platform, FSx FileSystem fs-1, Logs LogGroup /aws/a."
     )
 
@@ -60,20 +78,20 @@ def test_no_name_is_broken_over_lines() -> None:
         DeployedResource(logical_id=name, physical_id=name, type="Custom::HelmRelease")
         for name in names
     ]
-    effects = [*removal_effects("ml-addons", template={}, resources=resources)]
-    lines = [*removal_lines(effects, removed=(), others=[], everything=EVERYTHING)]
+    plan = removal("ml-addons", {}, resources)
+    lines = [*removal_lines(plan, removed=(), everything=EVERYTHING)]
     for name in names:
         assert any(f"HelmRelease {name}" in line for line in lines)
 
 
 def test_where_nothing_stays_nothing_is_said_of_it() -> None:
-    effects = [*removal_effects("ml-storage", template={}, resources=RESOURCES[3:4])]
-    assert [*removal_lines(effects, removed=(), others=[], everything=EVERYTHING)] == [
+    plan = removal("ml-storage", {}, RESOURCES[3:4])
+    assert [*removal_lines(plan, removed=(), everything=EVERYTHING)] == [
         "This deletes for good these resources:",
         "  ml-storage (1):",
         "    1 of IAM",
     ]
-    assert outcome(["ml-storage"], effects=effects, others=[]) == "Deleted: ml-storage."
+    assert outcome(plan) == "Deleted: ml-storage."
 
 
 def test_what_holds_files_and_workloads_is_named_first() -> None:
@@ -84,10 +102,9 @@ def test_what_holds_files_and_workloads_is_named_first() -> None:
         DeployedResource(logical_id="Scripts", physical_id="ml-b", type="AWS::S3::Bucket"),
         *RESOURCES[:1],
     ]
-    effects = [*removal_effects("ml-storage", template={}, resources=resources)]
+    plan = removal("ml-storage", {}, resources)
     assert " ".join(
-        line.strip()
-        for line in removal_lines(effects, removed=(), others=[], everything=EVERYTHING)
+        line.strip() for line in removal_lines(plan, removed=(), everything=EVERYTHING)
     ) == (
         "This deletes for good these resources: ml-storage (5): "
         "FSx FileSystem fs-1 with all its files, S3 Bucket ml-b with all its objects, "
@@ -101,10 +118,10 @@ def test_what_a_stack_retains_is_said_to_stay_whatever_became_of_it(
 ) -> None:
     session = SimpleNamespace(polling_client=lambda _: None, region="us-west-2")
     there = {"ml-storage": Deployed(status=status, template=TEMPLATE)}
-    monkeypatch.setattr(deletion, "deployer_session", lambda _: session)
-    monkeypatch.setattr(deletion, "stacks_in", lambda _: [Stack(name="ml-storage", template={})])
-    monkeypatch.setattr(deletion, "deployed_stacks", lambda *_, **__: there)
-    monkeypatch.setattr(deletion, "resources_of", lambda *_: iter(RESOURCES))
+    monkeypatch.setattr(request, "deployer_session", lambda _: session)
+    monkeypatch.setattr(request, "stacks_in", lambda _: [Stack(name="ml-storage", template={})])
+    monkeypatch.setattr(planning, "deployed_stacks", lambda *_, **__: there)
+    monkeypatch.setattr(planning, "resources_of", lambda *_: iter(RESOURCES))
     monkeypatch.setattr(deletion, "agreed", lambda _: False)
     asked = {"everything": True, "express": False, "yes": False}
     path = CONFIG_FOLDER / "default.yaml"

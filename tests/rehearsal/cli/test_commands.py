@@ -573,7 +573,7 @@ def test_a_group_is_scaled_by_its_configuration(
     file = tmp_path / "mine.yaml"
     file.write_text(text, "utf-8")
     monkeypatch.setattr(
-        "hyperpod_cli.operate.scaling.command.deploy_command",
+        "hyperpod_cli.deliver.scaling.command.deploy_command",
         lambda config: ["sh", "-c", "echo $0 >made; exit $CODE", str(config)],
     )
     assembly = str(on_call.stage.work_directory / "cdk.out")
@@ -667,6 +667,8 @@ def test_the_page_names_what_the_commands_call(on_call: Operator) -> None:
     unknown_cluster = {"sagemaker:ListClusters", "sagemaker:ListTags"}
     # There is no EKS node group.
     CALLS["status"].add("eks:DescribeNodegroup")
+    # Nor does an add-on or a group in a Capacity Block change.
+    CALLS["scale"] |= {"eks:DescribeAddon", "eks:DescribeNodegroup"}
     for command, called in CALLS.items():
         needed = called - (unknown_cluster if command != "list" else set())
         assert needed == documented[command], f"docs/operating.md, Permissions: {command}"

@@ -8,6 +8,7 @@ import typer
 
 from hyperpod_cli.commands import Function, command
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, NodeAction
+from hyperpod_cli.plan import READS
 from hyperpod_cli.terminal.options import (
     ClusterName,
     ConfigFile,
@@ -146,13 +147,7 @@ def release(
 
 
 @command(
-    iam=[
-        "sagemaker:DescribeCluster",
-        "sagemaker:ListClusterNodes",
-        "cloudformation:DescribeStacks",
-        "cloudformation:GetTemplate",
-        "eks:DescribeCluster",
-    ],
+    iam=[*READS, "sts:GetCallerIdentity"],
     in_kubernetes="list pods",
 )
 def scale(
@@ -167,6 +162,6 @@ def scale(
 
     The number is written into the configuration, whose comments stay.
     """
-    from hyperpod_cli.operate.scaling.command import run
+    from hyperpod_cli.deliver.scaling.command import run
 
     run(group=group, count=count, config=config, region=region, yes=yes)

@@ -18,8 +18,8 @@ import typer
 import yaml
 
 from hyperpod_cdk import load_config
+from hyperpod_cli.deliver.scaling import command
 from hyperpod_cli.operate.clusters import Chosen
-from hyperpod_cli.operate.scaling import command
 from hyperpod_cli.terminal import atomic_file, interrupts
 from hyperpod_cli.terminal.errors import DECLINED
 from hyperpod_cli.terminal.interrupts import INTERRUPTS
@@ -241,7 +241,7 @@ def test_ctrl_c_during_the_look_says_that_the_stack_is_not_known(
     def look(*_: object) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr("hyperpod_cli.operate.scaling.deployment.described_stack", look)
+    monkeypatch.setattr("hyperpod_cli.deliver.scaling.deployment.described_stack", look)
 
     said = scale(file)
     assert said.code == 130
@@ -337,7 +337,7 @@ def test_a_process_that_was_killed_keeps_nothing_out(file: Path, deployment: Dep
     lock = file.with_name(f".{file.name}.lock")
     program = (
         "import os, sys; from pathlib import Path\n"
-        "from hyperpod_cli.operate.scaling.lock import locked\n"
+        "from hyperpod_cli.deliver.scaling.lock import locked\n"
         "with locked(Path(sys.argv[1])): os.kill(os.getpid(), 9)\n"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}

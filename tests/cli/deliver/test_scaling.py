@@ -1,22 +1,23 @@
 """`scale`: the change of the file, and what it refuses."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 
 from hyperpod_cdk import ConfigError, load_config
+from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.aws.stacks import Deployed
+from hyperpod_cli.deliver.scaling import command
+from hyperpod_cli.deliver.scaling.change import count_change
 from hyperpod_cli.operate.clusters import Chosen
-from hyperpod_cli.operate.scaling import command
-from hyperpod_cli.operate.scaling.change import count_change
+from hyperpod_cli.plan import plan, request
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.clusters import described
 from tests.support.configs import CONFIG_FOLDER, SHIPPED
+from tests.support.played import Played
 
 BASE = "name: ml\nregion: us-west-2\ncluster:\n"
 # The groups, and what they become with 3 nodes in group `b`.
@@ -134,20 +135,18 @@ ONE, TWO = "worker-group-1", "worker-group-2"
 
 
 def template(one: int, two: int, **properties: str) -> dict[str, Any]:
-    """Return a template with the groups once as text and once as properties."""
+    """Return a template with the groups."""
     groups = [
-        {"InstanceCount": count, "InstanceGroupName": name}
+        {"InstanceCount": count, "InstanceGroupName": name, "InstanceType": "ml.m5.2xlarge"}
         for name, count in ((ONE, one), (TWO, two))
     ]
-    text = {"Request": json.dumps(groups, separators=(",", ":"))}
+    request = json.dumps({"InstanceGroups": groups}, separators=(",", ":"))
     return {
         "Resources": {
-            "Custom": {"Type": "Custom::HyperPodCluster", "Properties": {**text, **properties}},
-            "Native": {
-                "Type": "AWS::SageMaker::Cluster",
-                "Properties": {"InstanceGroups": groups},
-                "Metadata": {"aws:cdk:path": str(one)},
-            },
+            "Custom": {
+                "Type": "Custom::HyperPodCluster",
+                "Properties": {"Request": request, **properties},
+            }
         }
     }
 
@@ -173,33 +172,22 @@ def refuse(
     is_protected: bool = False,
 ) -> None:
     """Scale the second group."""
-    (tmp_path / "ml.template.json").write_text(json.dumps(wanted), "utf-8")
-    artifact = {
-        "type": "aws:cloudformation:stack",
-        "properties": {"templateFile": "ml.template.json"},
-    }
-    (tmp_path / "manifest.json").write_text(json.dumps({"artifacts": {"ml": artifact}}), "utf-8")
-
-    @contextmanager
-    def synthesized(_: Path) -> Iterator[Path]:
-        yield tmp_path
-
-    def get_template(**_: str) -> dict[str, Any]:
-        if deployed is None:
-            raise ClientError({"Error": {"Code": "ValidationError"}}, "GetTemplate")
-        return {"TemplateBody": deployed}
-
-    monkeypatch.setattr(command, "synthesized", synthesized)
+    monkeypatch.setattr(command, "synthesized", lambda _: nullcontext(tmp_path))
+    monkeypatch.setattr(request, "stacks_in", lambda _: [Stack(name="ml", template=wanted)])
+    there = deployed and Deployed(
+        status="CREATE_COMPLETE", template=deployed, is_protected=is_protected
+    )
+    monkeypatch.setattr(plan, "deployed_stacks", lambda *_, **__: {"ml": there})
     config = load_config(DEFAULT)
     config = config.model_copy(
         update={"cluster": config.cluster.model_copy(update={"resource": resource})}
     )
-    stack = {"EnableTerminationProtection": is_protected}
-    client = SimpleNamespace(
-        get_template=get_template, describe_stacks=lambda **_: {"Stacks": [stack]}
-    )
-    session: Any = SimpleNamespace(client=lambda _: client)
+    monkeypatch.setattr(request, "load_config", lambda _: config)
+    monkeypatch.setattr(plan, "held_back", lambda *_, **__: {})
     cluster = described({ONE: (targets[0], targets[0]), TWO: (targets[1], targets[1])})
+    monkeypatch.setattr(plan, "ending_lines", lambda *_, **__: iter(()))
+    session: Any = Played(describe_cluster=cluster.described)
+    monkeypatch.setattr(request, "deployer_session", lambda _: session)
     chosen = Chosen(name="ml", session=session, config=config)
     command.refuse_pending(DEFAULT, group=TWO, chosen=chosen, cluster=cluster)
 

@@ -1,34 +1,29 @@
 """`scale`: changes the configuration and deploys it, unless that would deploy anything else."""
 
-import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import typer
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.effects.effect import Template
 from hyperpod_cdk.effects.nodes import of_count
+from hyperpod_cdk.hyperpod.cluster_template import cluster_of
 from hyperpod_cli.aws.account import known_region
-from hyperpod_cli.aws.assembly import Stack, stacks_by_name
 from hyperpod_cli.aws.cdk_cli import synthesized
-from hyperpod_cli.aws.session import AwsClient
-from hyperpod_cli.aws.stacks import described_stack, template_of
+from hyperpod_cli.deliver.scaling.change import CountChange, count_change
+from hyperpod_cli.deliver.scaling.deployment import Left, deploy, deploy_command, left
+from hyperpod_cli.deliver.scaling.lock import locked
 from hyperpod_cli.operate.clusters import Chosen, DescribedCluster, chosen_cluster
 from hyperpod_cli.operate.nodes.ending import ending_lines
-from hyperpod_cli.operate.scaling.change import CountChange, count_change
-from hyperpod_cli.operate.scaling.deployment import Left, deploy, deploy_command, left
-from hyperpod_cli.operate.scaling.lock import locked
+from hyperpod_cli.plan.plan import former_template, make_plan
+from hyperpod_cli.plan.request import DeploymentRequest
 from hyperpod_cli.terminal.console import require_consent
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 from hyperpod_cli.terminal.interrupts import INTERRUPTS
+from hyperpod_shared.clusters import COUNT, groups_of
 
 _NATIVE = "native"
-# The CDK CLI has its usage reported by them; the app alone does not.
-# https://docs.aws.amazon.com/cdk/v2/guide/usage-data.html
-_OF_CLI = "AWS::CDK::Metadata"
-_CONDITION_OF_CLI = "CDKMetadataAvailable"
 
 
 def refuse_pending(config: Path, *, group: str, chosen: Chosen, cluster: DescribedCluster) -> None:
@@ -42,7 +37,7 @@ def refuse_pending(config: Path, *, group: str, chosen: Chosen, cluster: Describ
     if loaded is None:
         return
     drifted = [*_other_counts(loaded, group=group, cluster=cluster)]
-    differing = _differing(config, group=group, chosen=chosen)
+    differing = _differing(config, group=group)
     if differing:
         counts = f" ({'; '.join(drifted)})" if drifted else ""
         raise OpsError(
@@ -68,50 +63,25 @@ def _other_counts(config: Config, *, group: str, cluster: DescribedCluster) -> I
             yield f"{name}: not in the file"
 
 
-def _differing(config: Path, *, group: str, chosen: Chosen) -> list[str]:
-    """Return the names of the stacks that a deployment would create or change."""
-    cloudformation = chosen.session.client("cloudformation")
+def _differing(config: Path, *, group: str) -> list[str]:
+    """Return the names of the stacks that a deployment would create or change otherwise."""
     with synthesized(config) as folder:
-        return [
-            stack.name
-            for stack in stacks_by_name(folder)
-            if _content(stack.template, group)
-            != _content(template_of(cloudformation, stack.name), group)
-            or _loses_protection(stack, cloudformation)
-        ]
+        plan = make_plan(DeploymentRequest(path=config, templates=folder))
+    if plan.unknown:
+        raise OpsError(f"{config}: {plan.unknown}; nothing was changed")
+    others = [each for each in plan.effects if (each.rule, each.group) != ("group.count", group)]
+    differing = {each.stack for each in others}
+    for stack in plan.stacks:
+        before, after = former_template(plan.former[stack.name]), stack.template
+        if stack.name not in plan.unchanged and _number(before, group) == _number(after, group):
+            differing.add(stack.name)
+    return sorted(differing)
 
 
-def _loses_protection(stack: Stack, cloudformation: AwsClient) -> bool:
-    """Return whether a deployment would lift the termination protection of a stack."""
-    there = described_stack(cloudformation, stack.name) or {}
-    return bool(there.get("EnableTerminationProtection")) and not stack.is_protected
-
-
-def _content(template: Mapping[str, Any], group: str) -> str:
-    """Return what CloudFormation acts on, without the number of a group."""
-    resources = {
-        name: {key: value for key, value in resource.items() if key != "Metadata"}
-        for name, resource in template.get("Resources", {}).items()
-        if resource["Type"] != _OF_CLI
-    }
-    conditions = {
-        name: condition
-        for name, condition in template.get("Conditions", {}).items()
-        if name != _CONDITION_OF_CLI
-    }
-    acted_on = {key: value for key, value in template.items() if key != "Metadata"}
-    content = {**acted_on, "Resources": resources, "Conditions": conditions}
-    text = json.dumps(content, sort_keys=True)
-    return _count_of(group).sub(r"\1\2", text)
-
-
-def _count_of(group: str) -> re.Pattern[str]:
-    """Return what finds a group's number: in a property, or in a request that is text."""
-    quote = r'\\*"'
-    return re.compile(
-        rf"({quote}InstanceCount{quote}: ?)\d+"
-        rf"(, ?{quote}InstanceGroupName{quote}: ?{quote}{re.escape(group)}{quote})"
-    )
+def _number(template: Template, group: str) -> object:
+    """Return the number of nodes of a group that a template asks for; None if it asks for none."""
+    cluster = cluster_of(template)
+    return None if cluster is None else groups_of(cluster.request).get(group, {}).get(COUNT)
 
 
 def run(*, group: str, count: int, config: Path, region: str | None, yes: bool) -> None:
