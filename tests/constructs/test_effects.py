@@ -26,10 +26,35 @@ def test_an_odd_template_has_no_effects(resources: object) -> None:
     assert [*section_effects(state, state)] == []
 
 
+NOTHING = StackState(template={"Resources": {}})
+SQS = "com.amazonaws.us-west-2.sqs"
+BUCKET, REPOSITORY = "AWS::S3::Bucket", "AWS::ECR::Repository"
+KEPT = [{"LifecyclePolicyText": f'{{"rules":[{{"countNumber":{each}}}]}}'} for each in (10, 5)]
+BUILDS = [{"BuildSpec": f"--image-ids imageTag=gpu-{each}"} for each in (1, 2)]
+
+
+def made(kind: str, **properties: object) -> StackState:
+    return StackState(template={"Resources": {"E": {"Type": kind, "Properties": properties}}})
+
+
 def eks(version: object) -> StackState:
-    properties = {"Version": version}
-    made = {"Type": "AWS::EKS::Cluster", "Properties": properties}
-    return StackState(template={"Resources": {"E": made}})
+    return made("AWS::EKS::Cluster", Version=version)
+
+
+def domains(*names: str) -> StackState:
+    return made("AWS::Route53Resolver::FirewallDomainList", Domains=[*names])
+
+
+def images(kept: Mapping[str, str]) -> StackState:
+    return made(REPOSITORY, LifecyclePolicy=kept)
+
+
+def builds(source: Mapping[str, str]) -> StackState:
+    return made("AWS::CodeBuild::Project", Source=source)
+
+
+def database(**properties: object) -> StackState:
+    return made("AWS::RDS::DBInstance", **{"MultiAZ": False, **properties})
 
 
 @pytest.mark.parametrize(
@@ -38,6 +63,21 @@ def eks(version: object) -> StackState:
         (eks("1.34"), eks("1.35"), ["eks.version"]),
         (eks("1.34"), eks("1.34"), []),
         (eks(None), eks("1.35"), []),
+        (made("AWS::EC2::VPCEndpoint", ServiceName=SQS), NOTHING, ["network.closed"]),
+        (made("AWS::EC2::VPCEndpoint"), made("AWS::EC2::VPCEndpoint", ServiceName=SQS), []),
+        (made("AWS::EC2::NatGateway", SubnetId="subnet-1"), NOTHING, ["network.nat-gateways"]),
+        (made("AWS::KMS::Key"), NOTHING, ["encryption.key-kept"]),
+        (made(BUCKET), made(BUCKET, BucketEncryption={}), ["encryption.lifecycle-bucket"]),
+        (made(BUCKET), made(BUCKET, Tags=[]), []),
+        (domains("a.com", "b.com"), domains("b.com", "c.com"), ["network.allowed-domains"] * 2),
+        (domains("*"), NOTHING, []),
+        (images(KEPT[0]), images(KEPT[1]), ["workloads.images-kept"]),
+        (images({}), images(KEPT[1]), []),
+        (builds(BUILDS[0]), builds(BUILDS[1]), ["workloads.image"]),
+        (StackState(template={}), builds(BUILDS[1]), []),
+        (database(), database(MultiAZ=True), ["slurm.accounting"]),
+        (database(), database(MultiAZ=True, AllocatedStorage="40"), ["slurm.accounting"] * 2),
+        (database(), NOTHING, []),
     ],
 )
 def test_what_a_section_says(former: StackState, wanted: StackState, rules: list[str]) -> None:
@@ -51,6 +91,7 @@ EDITOR = {
     "training_jobs": True,
 }
 TEAM = {"name": "vision", "quota": [{"instance_type": "ml.m5.2xlarge", "nodes": 1}]}
+SUBNETS = [{"cidr": "10.1.0.0/16"}, {"cidr": "10.2.0.0/16"}]
 CLAIMS = [{}, {"namespace": "vision"}]
 # What is added to the default configuration, and the rules and places of what is said of it.
 ADDED: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
@@ -68,6 +109,26 @@ ADDED: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         {"governance": {"teams": [TEAM]}},
         [("governance.team-new", "governance.teams.vision")],
     ),
+    "gateways": (
+        {"network": {"nat_gateways": "single"}},
+        [("network.nat-gateways", "network.nat_gateways")],
+    ),
+    "subnets": (
+        {"network": {"hyperpod_subnets": SUBNETS}},
+        [("network.hyperpod-subnets", "network.hyperpod_subnets")],
+    ),
+    "domains": (
+        {"network": {"allowed_domains": ["*.example.com"]}},
+        [("network.allowed-domains", "network.allowed_domains")],
+    ),
+    "key": (
+        {"encryption": {"create_kms_key": True}},
+        [
+            ("encryption.key-new", "encryption.create_kms_key"),
+            ("encryption.logs", "encryption.logs"),
+            ("encryption.lifecycle-bucket", "encryption.lifecycle_bucket"),
+        ],
+    ),
     "budget": (
         {"observability": {"budget": {"monthly_usd": 100, "emails": ["a@example.com"]}}},
         [("observability.budget", "observability.budget")],
@@ -77,7 +138,8 @@ ADDED: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
 
 def test_every_section_has_a_case() -> None:
     keys = {place.partition(".")[0] for _, rules in ADDED.values() for _, place in rules}
-    assert {*sections()} - keys == {"hyperpod", "node_groups"}, "add a row to ADDED"
+    others = {"hyperpod", "node_groups", "operators", "slurm", "workloads"}
+    assert {*sections()} - keys == others, "add a row to ADDED"
 
 
 @pytest.mark.parametrize("name", ADDED)
@@ -97,3 +159,21 @@ def _said(former: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Effe
     for name in {**former, **wanted}:
         before, after = (StackState(template=each.get(name, {})) for each in (former, wanted))
         yield from section_effects(before, after)
+
+
+@pytest.mark.parametrize(
+    ("name", "place", "words"),
+    [
+        (
+            "metrics-server",
+            ("operators", "metrics_server"),
+            "the metrics server: removed. ",
+        ),
+        ("coredns", ("eks",), "add-on coredns: removed"),
+        ("aws-fsx-csi-driver", (), "add-on aws-fsx-csi-driver: removed"),
+    ],
+)
+def test_an_add_on_is_told_once_at_its_key(name: str, place: tuple[str, ...], words: str) -> None:
+    (effect,) = section_effects(made("AWS::EKS::Addon", AddonName=name), NOTHING)
+    assert (effect.rule, effect.place) == ("eks.addon-removed", place)
+    assert effect.text.startswith(words)

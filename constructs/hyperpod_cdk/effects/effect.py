@@ -84,6 +84,20 @@ class StackState:
         }
 
 
+def changes(
+    former: StackState, wanted: StackState, *types: str
+) -> Iterator[tuple[str, Properties | None, Properties | None]]:
+    """Yield the resources of some types that change: ID, and properties before and after.
+
+    What is made has none before, and what goes none after.
+    """
+    before, after = former.of_type(*types), wanted.of_type(*types)
+    for logical_id in {**before, **after}:
+        had, has = before.get(logical_id), after.get(logical_id)
+        if had != has:
+            yield logical_id, had, has
+
+
 def resources_of(template: Template) -> Iterator[tuple[str, object, Properties]]:
     """Yield ID, type and properties of each resource; odd ones are left out."""
     resources = template.get("Resources")

@@ -3,11 +3,15 @@
 from collections.abc import Iterator
 from functools import partial
 
-from hyperpod_cdk.effects.effect import Effect, Properties, StackState
+from hyperpod_cdk.effects.effect import Effect, Properties, StackState, changes
 from hyperpod_cdk.eks.access import ADMIN_POLICY, EDIT_POLICY, TRAINING_POLICY, VIEW_POLICY
+from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON
+from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
 from hyperpod_cdk.schema.errors import KeyPath
 
-_CLUSTER, _ENTRY, _ADDON = "AWS::EKS::Cluster", "AWS::EKS::AccessEntry", "AWS::EKS::Addon"
+_CLUSTER, _ENTRY, ADDON = "AWS::EKS::Cluster", "AWS::EKS::AccessEntry", "AWS::EKS::Addon"
+# Of these, the section `operators` says what becomes.
+_OPERATORS = frozenset(addon.name for addon in OPERATOR_ADDONS)
 # What a policy lets somebody do, and the key that gives it.
 _RIGHTS = {
     ADMIN_POLICY: ("administer the Kubernetes cluster", "admins"),
@@ -48,9 +52,8 @@ def _version(state: StackState) -> str:
 
 
 def _of_entries(former: StackState, wanted: StackState) -> Iterator[Effect]:
-    before, after = former.of_type(_ENTRY), wanted.of_type(_ENTRY)
-    for logical_id in {**before, **after}:
-        had, has = ([*_rights(state.get(logical_id, {}))] for state in (before, after))
+    for logical_id, *entries in changes(former, wanted, _ENTRY):
+        had, has = ([*_rights(each or {})] for each in entries)
         make = partial(Effect, resources=frozenset([logical_id]))
         for who, right, place in has:
             if (who, right, place) not in had:
@@ -75,22 +78,34 @@ def _rights(entry: Properties) -> Iterator[tuple[str, str, KeyPath]]:
 
 
 def _of_addons(former: StackState, wanted: StackState) -> Iterator[Effect]:
-    before, after = former.of_type(_ADDON), wanted.of_type(_ADDON)
-    for logical_id in {**before, **after}:
-        had, has = before.get(logical_id), after.get(logical_id)
-        if had == has:
-            continue
+    for logical_id, had, has in changes(former, wanted, ADDON):
         name = (has or had or {}).get("AddonName")
-        if had is None:
-            rule, change = "new", "new"
-        elif has is None:
-            rule, change = "removed", "removed"
-        elif had.get("AddonVersion") != has.get("AddonVersion"):
-            rule, change = "changed", f"{had.get('AddonVersion')} -> {has.get('AddonVersion')}"
-        else:
-            rule, change = "changed", "other values"
-        yield Effect(
-            rule=f"eks.addon-{rule}",
-            text=f"add-on {name}: {change}",
-            resources=frozenset([logical_id]),
-        )
+        if name not in _OPERATORS:
+            place = ("eks",) if name in (*DAEMON_SET_ADDONS, DNS_ADDON) else ()
+            yield addon_effect(logical_id, had, has, what=f"add-on {name}", place=place)
+
+
+def addon_effect(
+    logical_id: str,
+    had: Properties | None,
+    has: Properties | None,
+    *,
+    what: str,
+    place: KeyPath,
+    lost: str = "",
+) -> Effect:
+    """Return what becomes of an add-on; `lost` is what it is missed for when it goes."""
+    if had is None:
+        rule, change = "new", "new"
+    elif has is None:
+        rule, change = "removed", f"removed{lost}"
+    elif had.get("AddonVersion") != has.get("AddonVersion"):
+        rule, change = "changed", f"{had.get('AddonVersion')} -> {has.get('AddonVersion')}"
+    else:
+        rule, change = "changed", "other values"
+    return Effect(
+        rule=f"eks.addon-{rule}",
+        text=f"{what}: {change}",
+        place=place,
+        resources=frozenset([logical_id]),
+    )

@@ -1,29 +1,25 @@
 """What a change does to the budget, and to who gets messages."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from hyperpod_cdk.effects.effect import Effect, StackState
+from hyperpod_cdk.effects.effect import Effect, Properties, StackState, changes
 
 _BUDGET, _SUBSCRIPTION = "AWS::Budgets::Budget", "AWS::SNS::Subscription"
 
 
 def effects(former: StackState, wanted: StackState) -> Iterator[Effect]:
     """Yield what becomes of the budget and of each address."""
-    yield from _changes("budget", _amounts(former), _amounts(wanted))
-    yield from _changes("notifications", _addresses(former), _addresses(wanted))
-
-
-def _changes(key: str, before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[Effect]:
-    for logical_id in {**before, **after}:
-        had, has = before.get(logical_id), after.get(logical_id)
-        if had == has:
+    for logical_id, had, has in changes(former, wanted, _BUDGET, _SUBSCRIPTION):
+        key = "notifications" if "Endpoint" in (had or has or {}) else "budget"
+        before, after = (_words(each) for each in (had, has))
+        if before == after:
             continue
         if has is None:
-            text = f"{had}: removed"
+            text = f"{before}: removed"
         elif had is None:
-            text = f"{has}: new"
+            text = f"{after}: new"
         else:
-            text = f"{had} -> {has}"
+            text = f"{before} -> {after}"
         yield Effect(
             rule=f"observability.{key}",
             text=text,
@@ -32,15 +28,8 @@ def _changes(key: str, before: Mapping[str, str], after: Mapping[str, str]) -> I
         )
 
 
-def _amounts(state: StackState) -> dict[str, str]:
-    return {
-        logical_id: f"budget of {each.get('Budget', {}).get('BudgetLimit', {}).get('Amount')} USD"
-        for logical_id, each in state.of_type(_BUDGET).items()
-    }
-
-
-def _addresses(state: StackState) -> dict[str, str]:
-    return {
-        logical_id: f"messages to {each.get('Endpoint')}"
-        for logical_id, each in state.of_type(_SUBSCRIPTION).items()
-    }
+def _words(properties: Properties | None) -> str:
+    properties = properties or {}
+    if "Endpoint" in properties:
+        return f"messages to {properties['Endpoint']}"
+    return f"budget of {properties.get('Budget', {}).get('BudgetLimit', {}).get('Amount')} USD"

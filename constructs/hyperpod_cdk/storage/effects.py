@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 
-from hyperpod_cdk.effects.effect import Effect, Properties, StackState
+from hyperpod_cdk.effects.effect import Effect, Properties, StackState, changes
 from hyperpod_cdk.storage.claim_section import ClaimConfig
 
 _FILES, _RELEASE = "AWS::FSx::FileSystem", "Custom::HelmRelease"
@@ -13,23 +13,21 @@ _STORAGE: tuple[str, ...] = ("storage",)
 
 def effects(former: StackState, wanted: StackState) -> Iterator[Effect]:
     """Yield other sizes of file systems, and the claims that come and go."""
-    before, after = former.of_type(_FILES), wanted.of_type(_FILES)
-    for logical_id in before.keys() & after.keys():
-        had, has = (each[logical_id].get("StorageCapacity") for each in (before, after))
-        if had != has:
+    for logical_id, had, has in changes(former, wanted, _FILES):
+        sizes = [each.get("StorageCapacity") for each in (had, has) if each]
+        if has and len({*sizes}) > 1:
             yield Effect(
                 rule="storage.capacity",
-                text=f"{_kind(after[logical_id])} file system: {had} -> {has} GiB",
+                text=f"{_kind(has)} file system: {sizes[0]} -> {sizes[1]} GiB",
                 place=_STORAGE,
                 resources=frozenset([logical_id]),
             )
     if not former.template:
         return
-    releases = {**former.of_type(_RELEASE), **wanted.of_type(_RELEASE)}
-    for logical_id in releases:
-        had, has = (_claims(state, logical_id) for state in (former, wanted))
-        for claim in sorted(had ^ has):
-            rule, verb = ("new", "may") if claim in has else ("removed", "may no longer")
+    for logical_id, *releases in changes(former, wanted, _RELEASE):
+        before, after = (_claims(each or {}) for each in releases)
+        for claim in sorted(before ^ after):
+            rule, verb = ("new", "may") if claim in after else ("removed", "may no longer")
             yield Effect(
                 rule=f"storage.claim-{rule}",
                 text=f"pods {verb} mount the claim {claim}",
@@ -43,9 +41,8 @@ def _kind(files: Properties) -> str:
     return "FSx for OpenZFS" if files.get("FileSystemType") == "OPENZFS" else "FSx for Lustre"
 
 
-def _claims(state: StackState, logical_id: str) -> set[str]:
+def _claims(release: Properties) -> set[str]:
     """Return the claims of a release, each as `<namespace>/<name>`; none of another release."""
-    release = state.of_type(_RELEASE).get(logical_id, {})
     name, _, kind = str(release.get("Release")).rpartition("-")
     if kind != "storage":
         return set()
