@@ -81,13 +81,13 @@ def pods_on(api: ApiClient, node: str) -> list[str]:
     )
 
 
-def devicepods_of(api: ApiClient) -> dict[str, list[str]]:
+def device_pods(api: ApiClient) -> dict[str, list[str]]:
     """Return the pods that have GPUs, Neuron devices or EFA, by the name of their node."""
     unfinished = ",".join(f"status.phase!={phase}" for phase in _FINISHED)
     return _by_node(filter(_has_devices, pods_of(api, field_selector=unfinished)))
 
 
-def userpods_of(api: ApiClient) -> dict[str, list[str]]:
+def user_pods(api: ApiClient) -> dict[str, list[str]]:
     """Return the pods that users lose with each node, by the name of the node; see `pods_on`."""
     found = _by_node(filter(_is_users, pods_of(api)))
     return {node: sorted(names) for node, names in sorted(found.items())}
