@@ -18,7 +18,7 @@ from hyperpod_cli import main as cli
 from hyperpod_cli.aws.account import AccountError
 from hyperpod_cli.commands import WINGS, Function, commands
 from hyperpod_cli.terminal.errors import FailedError, LinesError, OpsError
-from tests.support.commands import run, run_only
+from tests.support.commands import COMMANDS, run, run_only
 from tests.support.configs import REPOSITORY
 from tests.test_packages import imported, imported_in, module_graph
 
@@ -98,6 +98,37 @@ def test_arguments_are_named_as_they_are_written() -> None:
     assert "replace [OPTIONS] {NODE}... [FILE]\n" in told
 
 
+@pytest.mark.parametrize("names", COMMANDS)
+def test_help_is_whole_sentences(names: str) -> None:
+    command = COMMANDS[names]
+    options = {each.name: each.help for each in command.params}
+    paragraphs = dict(enumerate(command.help.split("\n\n")))
+    for place, text in {**options, **paragraphs}.items():
+        assert text, f"{place}: has no help"
+        assert text[0].isupper(), f"{place}: {text}"
+        assert text.rstrip().endswith("."), f"{place}: {text}"
+
+
+@pytest.mark.parametrize("names", COMMANDS)
+def test_help_fits_80_columns(names: str) -> None:
+    told = CliRunner().invoke(cli.app(), [*names.split(), "--help"], terminal_width=80)
+    usage, *lines = told.output.splitlines()
+
+    assert told.exit_code == 0
+    assert [line for line in (usage, *lines) if len(line) > 80] == []
+    # What is shortened ends so; usage says it of what may be repeated.
+    assert [line for line in lines if "..." in line or "…" in line] == []
+
+
+def test_rehearse_shows_its_options_and_its_commands() -> None:
+    text = CliRunner().invoke(cli.app(), ["rehearse", "--help"]).output
+    options, _, listed = text.partition("\nCommands:\n")
+
+    assert "hyperpod-cdk rehearse [OPTIONS] [FILE] | COMMAND" in options
+    assert {"--config", "--scenario", "--keep", "--express"} <= {*options.split()}
+    assert [line.split()[0] for line in listed.splitlines()] == ["fault", "matrix", "pipeline"]
+
+
 def test_help_imports_nothing_slow() -> None:
     code = (
         "import sys; from hyperpod_cli.main import app; app(); "
@@ -155,8 +186,6 @@ def test_each_command_is_listed_in_its_wing(
     monkeypatch.setenv("COLUMNS", "80")
     assert run("--help") == 0
     text = capsys.readouterr().out
-    # Each first sentence is whole.
-    assert text.count("...") == len(["[ARGS]..."])
     for wing, heading in WINGS.items():
         listed = text.partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
         names = [line.split()[0] for line in listed.splitlines() if line[2] != " "]

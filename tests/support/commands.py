@@ -15,6 +15,7 @@ from signal import SIGHUP, SIGINT, SIGTERM
 from typing import Any, NamedTuple
 
 import pytest
+from typer.main import get_command
 
 from hyperpod_cli.commands import Command
 from hyperpod_cli.main import app, main
@@ -48,6 +49,16 @@ def run(*arguments: str | Path) -> int:
         with pytest.raises(SystemExit) as ended:
             main()
     return int(ended.value.code or 0)
+
+
+def _walked(command: Any, *names: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - as in Typer
+    yield " ".join(names), command
+    for name, child in getattr(command, "commands", {}).items():
+        yield from _walked(child, *names, name)
+
+
+COMMANDS: Mapping[str, Any] = dict(_walked(get_command(app())))
+"""What Typer makes of each command, of groups and of what is in them, by its words."""
 
 
 class Said(NamedTuple):

@@ -28,31 +28,38 @@ def rehearsal() -> Any:  # noqa: ANN401 - a module, which imports this package
         ) from None
 
 
-_FAULTS = "capacity-shortage, lifecycle-script-fails, deep-health-check-fails; none ends it."
+_FAULTS = "Name capacity-shortage, lifecycle-script-fails or deep-health-check-fails; none ends it."
 
 
 class _RunsByDefault(TyperGroup):
-    """Runs `run` where no other command is named."""
+    """Runs `run` where no other command is named, and shows its options as its own."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:  # noqa: ANN401 - as in Typer
+        """Return what follows the command's name in its usage."""
+        return [*self.commands["run"].collect_usage_pieces(ctx), "| COMMAND [ARGS]..."]
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        """Write the options of the default command, then the others."""
+        self.commands["run"].format_options(ctx, formatter)
+        self.format_commands(ctx, formatter)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Put the default command before its arguments."""
         is_named = bool(args) and args[0] in self.commands
-        return super().parse_args(ctx, args if is_named else ["run", *args])
+        asks_for_help = any(word in ctx.help_option_names for word in args)
+        default = ["--help"] if asks_for_help else ["run", *args]
+        return super().parse_args(ctx, args if is_named else default)
 
 
-app = typer.Typer(
-    name="rehearse",
-    cls=_RunsByDefault,
-    help="Deploy to a local AWS, verify, and delete.",
-)
+app = typer.Typer(name="rehearse", cls=_RunsByDefault, rich_markup_mode=None)
 
 
-@app.command(cls=FileCommand)
+@app.command(cls=FileCommand, hidden=True)
 def run(
     *,
     config: ConfigFile,
     scenario: Annotated[
-        str, typer.Option(metavar="NAME", help="What fails or changes (docs/rehearsal.md).")
+        str, typer.Option(metavar="NAME", help="Let this fail or change (docs/rehearsal.md).")
     ] = "default",
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep everything running until Ctrl-C.")
@@ -61,20 +68,20 @@ def run(
 ) -> int:
     """Deploy to a local AWS, verify, and delete.
 
-    No AWS account is needed.
-
-    `rehearse fault`, `rehearse matrix` and `rehearse pipeline` have options of their own, which
-    their --help shows. Exit code: 0 if it succeeds, 1 if not, 2 if it cannot begin.
+    No AWS account is needed. Exit code: 0 if it succeeds, 1 if not, 2 if it cannot begin.
     """
     code: int = rehearsal().rehearse(config, scenario=scenario, express=express, keep=keep)
     return code
+
+
+app.callback(help=run.__doc__)(lambda: None)
 
 
 @app.command(cls=FileCommand)
 def fault(
     *,
     name: Annotated[str, typer.Argument(metavar="NAME", help=_FAULTS)],
-    group: Annotated[str, typer.Option(help="The instance group whose nodes fail.")] = "",
+    group: Annotated[str, typer.Option(help="Let the nodes of this instance group fail.")] = "",
     config: ConfigFile,
 ) -> None:
     """Let something fail in a rehearsal that is kept."""
@@ -86,7 +93,7 @@ def matrix(
     *,
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="FILE", help="Configurations. Default: those of the project."),
+        typer.Argument(metavar="FILE", help="Name configurations. Default: those of the project."),
     ] = None,
 ) -> int:
     """Play every scenario with each configuration, for 20 minutes."""

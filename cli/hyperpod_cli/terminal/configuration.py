@@ -28,12 +28,19 @@ class FileCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401
         """Read the arguments, with FILE as the value of --config."""
+        if not self._takes_file():
+            return super().parse_args(ctx, args)
+        ctx.allow_extra_args = True
         try:
-            return super().parse_args(ctx, self._with_option(args) if self._takes_file() else args)
+            extra = super().parse_args(ctx, self._with_option(args))
+            if extra:
+                raise OpsError(
+                    f"FILE: {extra[0]!r} must end in .yaml or .yml; rename it, or leave it out"
+                )
         except OpsError:
             if not ctx.resilient_parsing:  # as completion does, with what is written so far
                 raise
-            return []
+        return []
 
     def _takes_file(self) -> bool:
         return any(_CONFIG in each.opts for each in self.params)

@@ -55,29 +55,37 @@ ConfigIfAny = Annotated[Path | None, typer.Option("--config", metavar="FILE", he
 """Of commands that may be about a cluster without a configuration."""
 ClusterName = Annotated[
     str | None,
-    typer.Option("--cluster", help="A HyperPod cluster. Default: the configuration's."),
+    typer.Option("--cluster", help="Name a HyperPod cluster. Default: the configuration's."),
 ]
 Region = Annotated[
     str | None,
-    typer.Option("--region", help="AWS region. Default: the configuration's or the environment's."),
+    typer.Option(
+        "--region", help="Use this AWS region. Default: the configuration's or the environment's."
+    ),
 ]
 Templates = Annotated[
     Path | None,
-    typer.Option(help="Folder that `cdk synth` wrote. Default: synthesizes by itself."),
+    typer.Option(help="Take this folder that `cdk synth` wrote. Default: synthesizes by itself."),
 ]
-Express = Annotated[bool, typer.Option("--express", help="CloudFormation's express mode.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Write JSON.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+Express = Annotated[
+    bool, typer.Option("--express", help="Use CloudFormation's express mode (docs/express.md).")
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Write JSON to standard output, and nothing else.")
+]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
 _NODE = typer.Argument(
-    metavar="NODE", help="Group, group/number, or instance ID.", autocompletion=group_names
+    metavar="NODE",
+    help="Name nodes by group, group/number, or instance ID.",
+    autocompletion=group_names,
 )
 NodeName = Annotated[str, _NODE]
 NodeNames = Annotated[list[str], _NODE]
 Wait = Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until it is done.")]
-Every = Annotated[float, typer.Option("--every", min=0.1, help="Seconds between two looks.")]
+Every = Annotated[float, typer.Option("--every", min=0.1, help="Look again after so many seconds.")]
 GroupName = Annotated[
     str,
-    typer.Argument(metavar="GROUP", help="An instance group.", autocompletion=group_names),
+    typer.Argument(metavar="GROUP", help="Name an instance group.", autocompletion=group_names),
 ]
 
 

@@ -32,9 +32,11 @@ def bootstrap(
     *,
     config: ConfigFile,
     policies: Annotated[
-        str, typer.Option(help="ARNs of the policies of CloudFormation's role, with commas.")
+        str, typer.Option(help="Give CloudFormation's role these policies: ARNs, with commas.")
     ] = "",
-    trust: Annotated[str, typer.Option(help="Account of a pipeline that deploys there.")] = "",
+    trust: Annotated[
+        str, typer.Option(help="Trust this account, whose pipeline deploys there.")
+    ] = "",
 ) -> int:
     """Prepare account and region for the CDK, once."""
     from hyperpod_cli.aws.cdk_cli import cdk_alone
@@ -49,24 +51,32 @@ def bootstrap(
 def init(
     *,
     config: Annotated[
-        Path | None, typer.Option(help="The file to write. Default: <name>.yaml.")
+        Path | None, typer.Option(help="Write this file. Default: <name>.yaml.")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the deployment.")] = None,
-    region: Annotated[str | None, typer.Option(help="AWS region.")] = None,
-    zones: Annotated[str | None, typer.Option(help="Zones, the nodes' first.")] = None,
-    instance_type: Annotated[str | None, typer.Option("--type", help="Instance type.")] = None,
-    count: Annotated[str | None, typer.Option(help="Number of instances.")] = None,
-    storage: Annotated[str | None, typer.Option(help="GiB of FSx for Lustre, or none.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name the deployment.")] = None,
+    region: Annotated[str | None, typer.Option(help="Deploy to this AWS region.")] = None,
+    zones: Annotated[
+        str | None, typer.Option(help="Use these Availability Zones; the nodes run in the first.")
+    ] = None,
+    instance_type: Annotated[
+        str | None, typer.Option("--type", help="Use nodes of this instance type.")
+    ] = None,
+    count: Annotated[str | None, typer.Option(help="Use so many nodes.")] = None,
+    storage: Annotated[
+        str | None, typer.Option(help="Make so many GiB of FSx for Lustre, or none.")
+    ] = None,
     admin: Annotated[
         str | None,
-        typer.Option(metavar="ARN", help="Role or user that administers the EKS cluster, or none."),
+        typer.Option(
+            metavar="ARN", help="Let this role or user administer the EKS cluster, or none."
+        ),
     ] = None,
-    orchestrator: Annotated[str, typer.Option(help="What runs jobs: eks or slurm.")] = "eks",
+    orchestrator: Annotated[str, typer.Option(help="Run jobs with this: eks or slurm.")] = "eks",
 ) -> int:
     """Write a configuration from a few answers.
 
-    Ask for those that are missing, and say what it deploys and costs. Credentials are used only
-    for zones that are given by name, and to say who asks.
+    It asks for those that are missing, and says what is deployed and costs. Credentials are used
+    only for zones that are given by name, and to say who asks.
     """
     from hyperpod_cli.deliver.init.dialogue import write_configuration
 

@@ -15,7 +15,9 @@ def synth(
     config: ConfigFile,
     output: Annotated[
         Path | None,
-        typer.Option(help="Folder to write. Default: one in cdk.out, named as the configuration."),
+        typer.Option(
+            help="Write this folder. Default: one in cdk.out, named as the configuration."
+        ),
     ] = None,
 ) -> int:
     """Write the CloudFormation templates."""

@@ -21,16 +21,18 @@ def cost(
     *,
     config: ConfigFile,
     actual: Annotated[
-        bool, typer.Option("--actual", help="What the nodes were used for, by team.")
+        bool, typer.Option("--actual", help="Say what the nodes were used for, by team.")
     ] = False,
     month: Annotated[
         str | None,
-        typer.Option(metavar="YYYY-MM", help="Month of --actual. Default: this one."),
+        typer.Option(
+            metavar="YYYY-MM", help="Look at this month, with --actual. Default: the present one."
+        ),
     ] = None,
     records: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="With Slurm: its records for --actual; - for standard input."
+            metavar="FILE", help="Read with Slurm its records for --actual; - is standard input."
         ),
     ] = None,
     as_json: AsJson = False,
@@ -39,8 +41,8 @@ def cost(
 
     Prices are AWS's list prices.
 
-    --actual needs observability.prometheus, or with Slurm cluster.slurm.accounting. Without
-    --actual, nothing is asked of AWS.
+    Nothing is asked of AWS without --actual, which needs observability.prometheus, or with Slurm
+    cluster.slurm.accounting.
     """
     from hyperpod_cdk import load_config
     from hyperpod_cli.inspect.actual_cost.command import run
@@ -75,12 +77,13 @@ def dashboards(
     *,
     config: ConfigFile,
     output: Annotated[
-        Path, typer.Option(help="Folder for the files, which is made if it is not there.")
+        Path,
+        typer.Option(help="Write the files into this folder, which is made if it is not there."),
     ] = Path("build/dashboards"),
     grafana: Annotated[
         str | None,
         typer.Option(
-            help="Address of a Grafana that is to have them, or `deployed` for the managed one of "
+            help="Give them to the Grafana at this address, or to `deployed`, the managed one of "
             "the configuration, which gets its data sources too. Default: none."
         ),
     ] = None,

@@ -22,7 +22,7 @@ def deletion_check(
         bool, typer.Option("--unchecked", help="Go on where it cannot look, and say so.")
     ] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="All stacks are to be deleted.")
+        bool, typer.Option("--all", help="Look at what the deletion of all stacks loses.")
     ] = False,
 ) -> None:
     """Say what users would lose by a deletion."""
@@ -47,7 +47,10 @@ def deploy(
     config: ConfigFile,
     templates: Templates = None,
     only: Annotated[
-        str, typer.Option(metavar="STACKS", help="Stacks, with those that they need.")
+        str,
+        typer.Option(
+            metavar="STACKS", help="Deploy these stacks alone, with those that they need."
+        ),
     ] = "",
     express: Express = False,
     yes: Yes = False,
@@ -100,7 +103,7 @@ def destroy(
     config: ConfigFile,
     templates: Templates = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="All stacks, not the nodes alone.")
+        bool, typer.Option("--all", help="Delete all stacks, not the nodes alone.")
     ] = False,
     express: Express = False,
     yes: Yes = False,
@@ -144,8 +147,8 @@ def destroy(
 def diff(*, config: ConfigFile, as_json: AsJson = False) -> None:
     """Show what a deployment would change.
 
-    In words, as `deploy` does, then each property. With --json, the plan alone: its effects, what
-    it costs, whether it needs consent.
+    It says the changes in words, as `deploy` does, then each property. With --json it writes the
+    plan alone: its effects, what it costs, whether it needs consent.
     """
     from hyperpod_cli.aws.cdk_cli import synth, templates_folder
     from hyperpod_cli.deliver.can_deploy import require_deployable

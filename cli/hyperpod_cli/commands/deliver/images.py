@@ -26,7 +26,7 @@ from hyperpod_cli.terminal.options import ConfigFile, Every
 )
 def image(
     action: Annotated[  # noqa: ARG001 - says what to do, and there is one thing
-        Literal["build"], typer.Argument(metavar="build", help="What to do.")
+        Literal["build"], typer.Argument(metavar="build", help="There is this one action.")
     ],
     *,
     config: ConfigFile,
@@ -37,7 +37,7 @@ def image(
 ) -> None:
     """Build the images that jobs train in.
 
-    Prints their digests. CodeBuild builds them, or Docker. An image whose files have not
+    It prints their digests. CodeBuild builds them, or Docker. An image whose files have not
     changed is not built again.
     """
     import time

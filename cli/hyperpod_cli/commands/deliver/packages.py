@@ -51,9 +51,9 @@ def addon_versions(*, config: ConfigFile) -> int:
 
 
 Pins = Annotated[
-    Path | None, typer.Option(help="File with what is pinned. Default: the project's.")
+    Path | None, typer.Option(help="Read what is pinned from this file. Default: the project's.")
 ]
-Output = Annotated[Path, typer.Option(help="Folder of the package.")]
+Output = Annotated[Path, typer.Option(help="Keep the package in this folder.")]
 _OUTPUT = Path("build/charts")
 
 
@@ -65,7 +65,9 @@ def charts(
     given: Annotated[
         Path | None,
         typer.Option(
-            "--from", metavar="FILE", help="A package that `charts` wrote on another machine."
+            "--from",
+            metavar="FILE",
+            help="Take the package that `charts` wrote on another machine.",
         ),
     ] = None,
     if_needed_by: Annotated[

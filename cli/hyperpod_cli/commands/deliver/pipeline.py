@@ -41,11 +41,16 @@ def pipeline(
 def review(
     *,
     assembly: Annotated[
-        Path, typer.Argument(metavar="ASSEMBLY", help="What the pipeline's synthesis wrote.")
+        Path,
+        typer.Argument(
+            metavar="ASSEMBLY", help="Compare this, which the pipeline's synthesis wrote."
+        ),
     ],
-    output: Annotated[Path, typer.Argument(metavar="OUTPUT", help="Folder for the differences.")],
-    config: Annotated[Path, typer.Option(help="File of the pipeline's configuration.")],
-    environment: Annotated[str, typer.Option(help="Name of the environment.")],
+    output: Annotated[
+        Path, typer.Argument(metavar="OUTPUT", help="Write the differences into this folder.")
+    ],
+    config: Annotated[Path, typer.Option(help="Read this configuration of the pipeline.")],
+    environment: Annotated[str, typer.Option(help="Compare the environment of this name.")],
     rehearse_change: Annotated[
         bool, typer.Option("--rehearse-change", help="Rehearse the change, too.")
     ] = False,

@@ -13,7 +13,7 @@ from hyperpod_cli.terminal.options import AsJson, ConfigFile, Region
 @command(iam=CALLS, in_kubernetes=IN_KUBERNETES)
 def archive(
     *,
-    file: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="The file to write.")],
+    file: Annotated[Path, typer.Argument(metavar="ARCHIVE", help="Write this file.")],
     config: ConfigFile,
     region: Region = None,
 ) -> None:
@@ -39,21 +39,27 @@ def rehearse_change(
     region: Region = None,
     archive: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="What is deployed. Default: it is read from AWS."),
+        typer.Option(
+            metavar="FILE",
+            help="Take from this file what is deployed. Default: it is read from AWS.",
+        ),
     ] = None,
     save: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Keep what was read from AWS.")
+        Path | None, typer.Option(metavar="FILE", help="Keep what was read from AWS in this file.")
     ] = None,
     policy: Annotated[
         list[Path] | None,
-        typer.Option(metavar="FILE", help="A policy of who deploys; may be repeated."),
+        typer.Option(metavar="FILE", help="Deploy with what this policy allows; may be repeated."),
     ] = None,
     without_failure: Annotated[
         bool, typer.Option("--without-failure", help="Rehearse no failing step.")
     ] = False,
     assembly: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="What was synthesized. Default: it is now."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Take this folder, which `cdk synth` wrote. Default: synthesizes by itself.",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> int:

@@ -46,7 +46,7 @@ Timeout = Annotated[
     typer.Option(
         "--timeout",
         min=0,
-        help="How long --wait looks again, in minutes.",
+        help="End --wait after so many minutes.",
         show_default=str(_MINUTES),
     ),
 ]

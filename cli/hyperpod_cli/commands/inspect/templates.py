@@ -14,11 +14,12 @@ def deployer_policy(
     *,
     config: ConfigFile,
     templates: Templates = None,
-    output: Annotated[Path, typer.Option(help="Folder that the policies are written to.")] = Path(
+    output: Annotated[Path, typer.Option(help="Write the policies into this folder.")] = Path(
         "build/deployer-policy"
     ),
     account: Annotated[
-        str | None, typer.Option(help="Account ID. Default: that of the credentials.")
+        str | None,
+        typer.Option(help="Write them for this account ID. Default: that of the credentials."),
     ] = None,
     document: Annotated[
         str | None, typer.Option(metavar="NAME", help="Print this one alone, as JSON.")
@@ -64,12 +65,12 @@ def diagram(
     config: ConfigFile,
     output: Annotated[
         Path | None,
-        typer.Option(help="File to write, .svg or .png. Default: SVG on standard output."),
+        typer.Option(help="Write this file, .svg or .png. Default: SVG on standard output."),
     ] = None,
 ) -> None:
     """Draw what a configuration deploys.
 
-    Its network, nodes, storage, and who uses them.
+    The picture shows its network, nodes, storage, and who uses them.
     """
     from hyperpod_cdk import load_config
     from hyperpod_cli.inspect.diagram.picture import picture

@@ -21,29 +21,34 @@ from hyperpod_cli.terminal.options import (
 @command()
 def quota(
     action: Annotated[  # noqa: ARG001 - says what to do, and there is one thing
-        Literal["simulate"], typer.Argument(metavar="simulate", help="What to do with quotas.")
+        Literal["simulate"], typer.Argument(metavar="simulate", help="There is this one action.")
     ],
     *,
     jobs: Annotated[
-        Path, typer.Option(metavar="CSV", help="The jobs: a line each, as in docs/governance.md.")
+        Path,
+        typer.Option(
+            metavar="CSV", help="Simulate these jobs: a line each, as in docs/governance.md."
+        ),
     ],
     config: ConfigFile,
     proposed: Annotated[
         Path | None,
-        typer.Option(metavar="CONFIG", help="A configuration with other quotas, to compare."),
+        typer.Option(metavar="CONFIG", help="Compare a configuration with other quotas."),
     ] = None,
     picture: Annotated[
         Path | None, typer.Option(metavar="SVG", help="Draw who uses the nodes into this file.")
     ] = None,
     checkpoint_minutes: Annotated[
         int | None,
-        typer.Option(min=1, help="How often jobs save where they are. Default: they begin again."),
+        typer.Option(
+            min=1, help="Let jobs save where they are so often. Default: they begin again."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate how team quotas affect a list of jobs.
 
-    Shows which jobs would wait, borrow or be preempted, what would be idle, and what that costs.
+    It shows which jobs would wait, borrow or be preempted, what would be idle, and what that costs.
     """
     from hyperpod_cli.operate.quotas.command import run
 
@@ -67,23 +72,27 @@ def train(
     config: ConfigFile,
     files: Annotated[
         list[str] | None,
-        typer.Option("--values", "-f", help="File of values, or one of the chart's by its name."),
+        typer.Option(
+            "--values", "-f", help="Take a file of values, or one of the chart's by its name."
+        ),
     ] = None,
-    name: Annotated[str | None, typer.Option("--name", help="Name of the job.")] = None,
+    name: Annotated[str | None, typer.Option("--name", help="Name the job.")] = None,
     namespace: Annotated[
-        str | None, typer.Option("--namespace", "-n", help="Default: the first claim's.")
+        str | None,
+        typer.Option("--namespace", "-n", help="Use this namespace. Default: the first claim's."),
     ] = None,
-    group: Annotated[str | None, typer.Option("--group", help="Instance group.")] = None,
-    nodes: Annotated[int | None, typer.Option("--nodes", min=1, help="How many nodes.")] = None,
+    group: Annotated[str | None, typer.Option("--group", help="Use this instance group.")] = None,
+    nodes: Annotated[int | None, typer.Option("--nodes", min=1, help="Use so many nodes.")] = None,
     team: Annotated[
-        str | None, typer.Option("--team", help="Team of task governance, whose queue it takes.")
+        str | None, typer.Option("--team", help="Take the queue of this team of task governance.")
     ] = None,
     priority: Annotated[
-        str | None, typer.Option("--priority", help="One of governance.priority_classes.")
+        str | None, typer.Option("--priority", help="Take one of governance.priority_classes.")
     ] = None,
-    image: Annotated[str | None, typer.Option("--image", help="Container image.")] = None,
+    image: Annotated[str | None, typer.Option("--image", help="Use this container image.")] = None,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="A value, as helm's.")
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Set a value of the chart, as helm does."),
     ] = None,
     region: Region = None,
     yes: Yes = False,
@@ -97,9 +106,10 @@ def train(
     ] = False,
     stop: Annotated[bool, typer.Option("--stop", help="Delete the job of --name.")] = False,
 ) -> None:
-    """Submit a training job, and follow it; or stop one. With Slurm: print a job that fits.
+    """Submit a training job, and follow it; or stop one.
 
-    Shows what it submits and what its nodes cost an hour. Ctrl-C leaves the job running.
+    It shows what it submits and what its nodes cost an hour. Ctrl-C leaves the job running. With
+    Slurm, it prints a job that fits.
     """
     from hyperpod_cdk import load_config
     from hyperpod_cdk.schema.section import EKS, SLURM
@@ -142,33 +152,34 @@ def validate_nodes(
         str | None,
         typer.Option(
             "--group",
-            help="An instance group. Default: all with GPUs or Trainium.",
+            help="Test this instance group alone. Default: all with GPUs or Trainium.",
             autocompletion=group_names,
         ),
     ] = None,
     check: Annotated[
         list[str] | None,
         typer.Option(
-            "--check", help="node, fabric, storage or rendezvous; several times. Default: all."
+            "--check",
+            help="One of node, fabric, storage, rendezvous; may be repeated. Default: all.",
         ),
     ] = None,
-    namespace: Annotated[str, typer.Option("--namespace", "-n", help="Where the jobs run.")] = (
-        "default"
-    ),
-    claim: Annotated[str, typer.Option("--claim", help="The volume claim that is measured.")] = (
+    namespace: Annotated[
+        str, typer.Option("--namespace", "-n", help="Run the jobs in this namespace.")
+    ] = ("default"),
+    claim: Annotated[str, typer.Option("--claim", help="Measure this volume claim.")] = (
         "fsx-claim"
     ),
     image: Annotated[
         str | None,
         typer.Option(
-            "--image", help="Image of the jobs. Default: AWS's nccl-tests, and your training image."
+            "--image", help="Use this image. Default: AWS's nccl-tests, and your training image."
         ),
     ] = None,
     include_busy: Annotated[
         bool, typer.Option("--include-busy", help="Wait for nodes that run jobs, too.")
     ] = False,
     timeout_minutes: Annotated[
-        int, typer.Option("--timeout", min=1, help="Minutes until a job is given up.")
+        int, typer.Option("--timeout", min=1, help="Give a job up after so many minutes.")
     ] = 30,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Forget what an interrupted run has found.")
@@ -181,7 +192,7 @@ def validate_nodes(
 ) -> None:
     """Show what each node and each pair of nodes can do.
 
-    Devices, EFA, NCCL, the file system, a rendezvous. Only idle nodes are taken.
+    It tests devices, EFA, NCCL, the file system and a rendezvous. Only idle nodes are taken.
     """
     from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.job_options import Options

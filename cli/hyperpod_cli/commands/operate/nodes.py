@@ -59,7 +59,7 @@ def kubeconfig(
     cluster: ClusterName = None,
     region: Region = None,
     alias: Annotated[
-        str | None, typer.Option("--alias", help="Name of the context. Default: the EKS ARN.")
+        str | None, typer.Option("--alias", help="Name the context. Default: the EKS ARN.")
     ] = None,
 ) -> None:
     """Let kubectl reach the cluster.
@@ -128,7 +128,9 @@ for _action in (DELETE, REBOOT, REPLACE):
     in_kubernetes="list and patch nodes",
 )
 def release(
-    nodes: Annotated[list[str], typer.Argument(metavar="NODE", help="Instance ID.")],
+    nodes: Annotated[
+        list[str], typer.Argument(metavar="NODE", help="Name nodes by their instance ID.")
+    ],
     *,
     config: ConfigIfAny = None,
     cluster: ClusterName = None,
@@ -137,7 +139,7 @@ def release(
 ) -> None:
     """Take nodes out of quarantine.
 
-    Recurring health checks put them there. Shows why, and asks.
+    Recurring health checks put them there. It shows why, and asks.
     """
     from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.nodes.quarantine import run
@@ -152,7 +154,7 @@ def release(
 )
 def scale(
     group: GroupName,
-    count: Annotated[int, typer.Argument(metavar="N", min=0, help="Number of nodes.")],
+    count: Annotated[int, typer.Argument(metavar="N", min=0, help="Give the group so many nodes.")],
     *,
     config: ConfigFile,
     region: Region = None,

@@ -33,21 +33,23 @@ def events(
     config: ConfigIfAny = None,
     cluster: ClusterName = None,
     region: Region = None,
-    since: Annotated[str, typer.Option("--since", help="How far back: 30m, 6h or 2d.")] = "1d",
+    since: Annotated[str, typer.Option("--since", help="Go so far back: 30m, 6h or 2d.")] = "1d",
     group: Annotated[
         str | None,
         typer.Option(
-            "--group", help="An instance group. Default: all.", autocompletion=group_names
+            "--group",
+            help="Show this instance group alone. Default: all.",
+            autocompletion=group_names,
         ),
     ] = None,
     level: Annotated[
-        Level, typer.Option("--level", case_sensitive=False, help="The lowest level.")
+        Level, typer.Option("--level", case_sensitive=False, help="Show no lower level than this.")
     ] = Level.INFO,
     as_json: AsJson = False,
 ) -> None:
     """Show what happened to the cluster, why, and what to do.
 
-    Newest first.
+    The newest event comes first.
     """
     from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.events.history import event_lines, events_of
@@ -85,13 +87,16 @@ def idle(
     region: Region = None,
     sinfo: Annotated[
         Path | None,
-        typer.Option("--sinfo", help="With Slurm: what sinfo printed; - for standard input."),
+        typer.Option(
+            "--sinfo",
+            help="Read with Slurm what sinfo printed from this file; - is standard input.",
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show groups whose accelerators nothing uses.
 
-    What they cost, and how to end that.
+    It says what they cost, and how to end that.
     """
     from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.idle import run
@@ -105,7 +110,7 @@ def list_clusters(
 ) -> None:
     """List the HyperPod clusters of a region.
 
-    Those that CloudFormation stacks made. The region is that of --region, else the
+    They are those that CloudFormation stacks made. The region is that of --region, else the
     configuration's or the environment's.
     """
     from hyperpod_cdk import load_config
@@ -146,7 +151,7 @@ def logs(
 ) -> None:
     """Show what the lifecycle scripts of a node wrote.
 
-    And what they were doing last. An instance that is gone is named by its ID.
+    At the end it says what they were doing last. An instance that is gone is named by its ID.
     """
     from hyperpod_cli.operate.clusters import chosen_cluster, nodes_of
     from hyperpod_cli.operate.logs import LifecycleLog, former_instance, progress_of
@@ -205,7 +210,7 @@ def status(
 ) -> None:
     """Show the state of the cluster, its groups and nodes.
 
-    EKS node groups are shown, too. Of nodes, those that do not work, and why.
+    EKS node groups are shown, too, and those nodes that do not work, with the reason.
     """
     from hyperpod_cli.operate.clusters import chosen_cluster
     from hyperpod_cli.operate.status import display, snapshot

@@ -12,7 +12,7 @@ from hyperpod_cli.terminal.options import ConfigFile, Region
 def cluster_config(*, config: ConfigFile, region: Region = None) -> None:
     """Print the CreateCluster request, to send it by hand.
 
-    aws sagemaker create-cluster --cli-input-json file://cluster-config.json takes it.
+    The command `aws sagemaker create-cluster --cli-input-json file://cluster-config.json` takes it.
     """
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.session import aws_session
