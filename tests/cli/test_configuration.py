@@ -67,6 +67,13 @@ def test_two_files_are_refused(arguments: list[str]) -> None:
     assert said.err.startswith("FILE: a.yaml")
 
 
+@pytest.mark.parametrize("arguments", [["x.txt"], ["a.yaml", "x.txt"]], ids=" ".join)
+def test_a_file_of_another_suffix_is_refused(arguments: list[str]) -> None:
+    said = ran("validate", *arguments)
+    assert (said.code, said.err.count("\n")) == (2, 1)
+    assert said.err.startswith("FILE: 'x.txt' must end in .yaml or .yml")
+
+
 def test_the_usage_names_the_file() -> None:
     assert "scale [OPTIONS] {GROUP} {N} [FILE]" in ran("scale", "--help").out
     assert "[FILE]" not in ran("charts", "--help").out
