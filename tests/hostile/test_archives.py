@@ -15,6 +15,8 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.json import JSONSnapshotExtension
 
 from hyperpod_cdk import HelmConfig
 from hyperpod_cdk.helm import chart
@@ -123,77 +125,69 @@ def aliases(name: str) -> bytes:
     return f"name: {name}\nversion: 1.0.0\n".encode() + "\n".join(lines).encode()
 
 
-TEXTS: Mapping[str, tuple[Mapping[str, bytes], str]] = {
-    "Chart.yaml of a script": ({"Chart.yaml": b"name: <script>\n"}, "'<script>' is no name"),
-    "Chart.yaml without a name": ({"Chart.yaml": b"version: 1.0.0\n"}, "null is no name"),
-    "Chart.yaml of a path": ({"Chart.yaml": b"name: ../x\n"}, "'../x' is no name"),
-    "Chart.yaml of a list": ({"Chart.yaml": b"[]\n- a"}, "not a chart that can be read"),
-    "Chart.yaml of text": ({"Chart.yaml": b"text"}, "Chart.yaml is not a mapping"),
-    "Chart.yaml with a tag": (
-        {"Chart.yaml": b"name: !!python/object/apply:os.system [id]"},
-        "could not determine a constructor",
-    ),
-    "Chart.yaml with odd dependencies": (
-        {"Chart.yaml": b"name: deps\ndependencies: {a: b}"},
-        "a dependency in Chart.yaml is not a mapping",
-    ),
-    "binary values": ({"values.yaml": b"\xff\x00\x01"}, "not a chart that can be read"),
-    "aliases in Chart.yaml": ({"Chart.yaml": aliases("deps")}, "aliases of Chart.yaml expand"),
-    "aliases in values.yaml": ({"values.yaml": aliases("deps")}, "aliases of values.yaml expand"),
-    "brackets": ({"values.yaml": b"a: " + b"[" * 200_000}, "nested deeper than 100 levels"),
-    "dashes": ({"values.yaml": b"- " * 200_000}, "nested deeper than 100 levels"),
-    "packaging of a list": ({"packaging.json": b"[]"}, "not a chart that can be read"),
-    "packaging of numbers": (
-        {"packaging.json": b'{"health_monitoring_agent_regions": 1}'},
-        "not a chart that can be read",
-    ),
-    "packaging without a name": (
-        {"packaging.json": json.dumps({"absent": [{"component": "a"}]}).encode()},
-        "not a chart that can be read",
-    ),
-    "packaging of brackets": ({"packaging.json": b"[" * 200_000}, "not a chart that can be read"),
-    "values of a region": (
-        {"regional-values/values-us-west-2.yaml": b"{"},
-        "not a chart that can be read",
-    ),
-    "values of a subchart": ({"charts/a/values.yaml": b"{"}, "not a chart that can be read"),
-    "an alias of a list": (
-        {"Chart.yaml": b"name: deps\ndependencies: [{name: a, alias: [x]}]"},
-        "a dependency in Chart.yaml is not a mapping with a name",
-    ),
-    "a subchart's dependencies": (
-        {"charts/a/Chart.yaml": b"name: a\ndependencies: 7", "charts/a/charts/b/values.yaml": b""},
-        "a dependency in Chart.yaml is not a mapping",
-    ),
+TEXTS: Mapping[str, Mapping[str, bytes]] = {
+    "Chart.yaml of a script": {"Chart.yaml": b"name: <script>\n"},
+    "Chart.yaml without a name": {"Chart.yaml": b"version: 1.0.0\n"},
+    "Chart.yaml of a path": {"Chart.yaml": b"name: ../x\n"},
+    "Chart.yaml of a list": {"Chart.yaml": b"[]\n- a"},
+    "Chart.yaml of text": {"Chart.yaml": b"text"},
+    "Chart.yaml with a tag": {"Chart.yaml": b"name: !!python/object/apply:os.system [id]"},
+    "Chart.yaml with odd dependencies": {"Chart.yaml": b"name: deps\ndependencies: {a: b}"},
+    "binary values": {"values.yaml": b"\xff\x00\x01"},
+    "aliases in Chart.yaml": {"Chart.yaml": aliases("deps")},
+    "aliases in values.yaml": {"values.yaml": aliases("deps")},
+    "brackets": {"values.yaml": b"a: " + b"[" * 200_000},
+    "dashes": {"values.yaml": b"- " * 200_000},
+    "packaging of a list": {"packaging.json": b"[]"},
+    "packaging of numbers": {"packaging.json": b'{"health_monitoring_agent_regions": 1}'},
+    "packaging without a name": {
+        "packaging.json": json.dumps({"absent": [{"component": "a"}]}).encode()
+    },
+    "packaging of brackets": {"packaging.json": b"[" * 200_000},
+    "values of a region": {"regional-values/values-us-west-2.yaml": b"{"},
+    "values of a subchart": {"charts/a/values.yaml": b"{"},
+    "an alias of a list": {"Chart.yaml": b"name: deps\ndependencies: [{name: a, alias: [x]}]"},
+    "a subchart's dependencies": {
+        "charts/a/Chart.yaml": b"name: a\ndependencies: 7",
+        "charts/a/charts/b/values.yaml": b"",
+    },
 }
 HELM = HelmConfig.model_validate(
     {"image_registry": "registry.example.com", "components": {"gpu_operator": True}}
 )
 
 
-@pytest.mark.parametrize("is_folder", [True, False], ids=["folder", "packaged"])
-@pytest.mark.parametrize("name", TEXTS)
-def test_a_hostile_text_in_a_chart_is_refused_at_synthesis(
-    name: str, is_folder: bool, tmp_path: Path
+def test_hostile_texts_in_a_chart_are_refused_at_synthesis(
+    tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
-    files, message = TEXTS[name]
-    files = {"Chart.yaml": CHART["deps/Chart.yaml"], "values.yaml": b"gpu-operator: {}", **files}
-    folder = tmp_path / "mine.tgz"
-    if is_folder:
+    said = {}
+    for number, (name, hostile) in enumerate(TEXTS.items()):
+        usual = {"Chart.yaml": CHART["deps/Chart.yaml"], "values.yaml": b"gpu-operator: {}"}
+        files, folder = {**usual, **hostile}, tmp_path / str(number)
         for path, content in files.items():
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_bytes(content)
-    else:
-        folder.write_bytes(tgz({f"deps/{path}": content for path, content in files.items()}))
+        package = tmp_path / f"{number}.tgz"
+        package.write_bytes(tgz({f"deps/{path}": content for path, content in files.items()}))
+        said[name] = refusal(folder)
+        assert refusal(package) == said[name]
+    assert said == snapshot(extension_class=JSONSnapshotExtension)
+
+
+def refusal(chart: Path) -> str:
+    """Return why a chart is refused, without what there is to do."""
     with pytest.raises(HyperPodChartError) as refused:
         values_for_chart(
-            read_hyperpod_chart(folder),
+            read_hyperpod_chart(chart),
             helm=HELM,
             region="us-west-2",
             instance_types=["ml.g5.xlarge"],
         )
-    assert message in str(refused.value)
-    assert str(refused.value).isprintable()
+    line = str(refused.value)
+    assert line.isprintable()
+    # The address that pydantic adds is of its version.
+    why = line.removeprefix(f"{chart}: ").partition("; package it")[0]
+    return why.partition(" For further information")[0]
 
 
 def test_a_folder_of_too_many_files_is_no_chart(

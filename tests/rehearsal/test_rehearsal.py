@@ -322,20 +322,8 @@ def test_a_misspelled_scenario_is_told_in_a_line(refused: Callable[..., str]) ->
     )
 
 
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (None, "cannot be read"),
-        ("name: ml\ncluster: {}\n", "cluster.instance_groups"),
-        ("name: [", "YAML"),
-    ],
-)
-def test_bad_input_is_told_in_a_line(
-    content: str | None, told: str, tmp_path: Path, refused: Callable[..., str]
-) -> None:
+def test_bad_input_is_told_in_a_line(tmp_path: Path, refused: Callable[..., str]) -> None:
     config = tmp_path / "config.yaml"
-    if content is not None:
-        config.write_text(content)
+    config.write_text("name: ml\ncluster: {}\n")
     (line,) = refused(str(config)).splitlines()
-    assert line.startswith(str(config))
-    assert told in line
+    assert line.startswith(f"{config}:2: cluster.instance_groups: ")

@@ -228,10 +228,3 @@ def test_without_a_stack_there_is_nothing_to_lose(
 
     monkeypatch.setattr(Clients, "describe_stacks", absent)
     assert run(AssertionError())[:2] == (0, "")
-
-
-def test_a_configuration_that_is_refused_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "bad.yaml"
-    path.write_text("name: [")
-    code, _, said = ran("deletion-check", "--config", path)
-    assert (code, str(path) in said) == (2, True)

@@ -454,7 +454,6 @@ def test_what_would_fail_is_told_with_its_fix(operator: Operator) -> None:
     [
         (("--skip", "moon"), "--skip: 'moon' is not a validator; the validators are client-tools"),
         (("--training-plan", "moon"), "--training-plan: 'moon' is not in us-west-2; `aws"),
-        (("--config", "moon.yaml"), "moon.yaml: "),
     ],
 )
 def test_bad_input_is_a_line(operator: Operator, arguments: tuple[str, str], said: str) -> None:

@@ -61,10 +61,7 @@ def _until_refused(call: Callable[[], object]) -> None:
 
 
 FAILURES = (
-    Failure(
-        case="instance-offerings: elsewhere",
-        document=merged(_group(), ELSEWHERE),
-    ),
+    Failure(case="instance-offerings: elsewhere", document=merged(_group(), ELSEWHERE)),
     Failure(
         case="training-plans: none",
         document=_group(training_plan_arn=_PLAN),

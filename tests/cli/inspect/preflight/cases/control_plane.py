@@ -158,16 +158,9 @@ FAILURES = (
         ),
         before=_there(),
     ),
-    _inference(
-        "an OIDC provider that IAM does not have",
-        before=_without_provider,
-    ),
-    _inference(
-        "a VPC without subnets for load balancers",
-    ),
-    _inference(
-        "a VPC without an endpoint of S3",
-    ),
+    _inference("an OIDC provider that IAM does not have", before=_without_provider),
+    _inference("a VPC without subnets for load balancers"),
+    _inference("a VPC without an endpoint of S3"),
     Failure(
         case="kubernetes-version: two versions up",
         before=_with_version("1.32"),

@@ -86,9 +86,7 @@ def _key(spoil: Callable[[Any], object]) -> Step:
 
 def _signing_key(deployment: Deployment) -> None:
     deployment.client("kms").create_key(
-        KeySpec="RSA_2048",
-        KeyUsage="SIGN_VERIFY",
-        Tags=[{"TagKey": KMS_KEY_ID, "TagValue": _KEY}],
+        KeySpec="RSA_2048", KeyUsage="SIGN_VERIFY", Tags=[{"TagKey": KMS_KEY_ID, "TagValue": _KEY}]
     )
 
 
