@@ -119,6 +119,7 @@ class Upstream:
                 "git_commit": self.commit_id,
                 "path": PATH,
             },
+            "package_sha256": "not-recorded",
             "dependencies": [
                 pin("nvidia-device-plugin", "0.16.1"),
                 pin("aws-efa-k8s-device-plugin", "0.5.20"),

@@ -16,10 +16,9 @@ from hyperpod_cdk import Config, load_config, load_file
 from hyperpod_cdk.helm.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.helm.chart_rules import values_for_chart
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cdk.synthesis.assets import CHECKOUT, asset_directory
-from hyperpod_cli.deliver.charts.archives import required_version, same_version
+from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cli.deliver.charts.archives import required_version, same_version, sha256_of
 from hyperpod_cli.deliver.charts.git_source import check_out_chart, newest_commit
-from hyperpod_cli.deliver.charts.handed_over import checked_package
 from hyperpod_cli.deliver.charts.manifest import compare_manifests
 from hyperpod_cli.deliver.charts.package import (
     ARCHIVE_NAME,
@@ -28,7 +27,13 @@ from hyperpod_cli.deliver.charts.package import (
     package,
     publish,
 )
-from hyperpod_cli.deliver.charts.pins import Dependency, Settings, load_settings, record_digests
+from hyperpod_cli.deliver.charts.pins import (
+    Dependency,
+    Settings,
+    load_pins,
+    load_settings,
+    record_digests,
+)
 from hyperpod_cli.helm.helm import ChartError, CommandError, Helm, helm_binary
 from hyperpod_stacks.packaged_chart import own_chart
 
@@ -116,7 +121,14 @@ def package_chart(*, pins: Path, output: Path) -> None:
                 (each.dependency.name, each.dependency.parent): each.sha256
                 for each in made.archives
             }
-            for change in record_digests(settings.pin_file, digests=found):
+            # Of another commit, the pin file has no place for it.
+            is_pinned = load_pins(pins).chart.git_commit == settings.pins.chart.git_commit
+            changes = record_digests(
+                settings.pin_file,
+                package=sha256_of(made.file) if is_pinned else None,
+                dependencies=found,
+            )
+            for change in changes:
                 typer.echo(f"recorded in {settings.pin_file}: {change}")
         archive = publish(made, output=output)
         rendered = made.provenance["rendered"]
@@ -182,13 +194,5 @@ def _tools(pins: Path) -> Iterator[tuple[Settings, Helm, Path]]:
 
 def _is_up_to_date(pins: Path, output: Path) -> bool:
     archive = output / ARCHIVE_NAME
-    if CHECKOUT is None:  # files of a wheel have the time of its installation
-        try:
-            checked_package(archive, pins=pins)
-        except ChartError:
-            return False
-        return True
-    sources = (pins, pins.with_name("value_checks.yaml"))
-    return archive.is_file() and all(
-        archive.stat().st_mtime >= source.stat().st_mtime for source in sources if source.exists()
-    )
+    settings = load_settings(pin_file=pins, environment=os.environ)
+    return archive.is_file() and sha256_of(archive) == settings.pins.package_sha256

@@ -6,9 +6,8 @@ from pathlib import Path
 import typer
 from pydantic import BaseModel, ValidationError
 
-from hyperpod_cli.deliver.charts.archives import chart_file_of
 from hyperpod_cli.deliver.charts.package import ARCHIVE_NAME, PROVENANCE_NAME
-from hyperpod_cli.deliver.charts.pins import ChartSource, Dependency, first_of, load_pins
+from hyperpod_cli.deliver.charts.pins import first_of, load_pins
 from hyperpod_cli.helm.helm import ChartError
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
 from hyperpod_shared.archives import CHART_LIMIT_BYTES
@@ -21,35 +20,22 @@ class _PackagedFile(BaseModel):
     sha256: str
 
 
-class _PackagedChart(BaseModel):
-    name: str
-    version: str
-
-
 class _Provenance(BaseModel):
-    """What is checked of a provenance; the pins have the same keys."""
+    """What is checked of a provenance."""
 
     package: _PackagedFile
-    chart: _PackagedChart
-    source: ChartSource
-    dependencies: list[Dependency]
-    left_out: list[str]
 
 
 def take_package(archive: Path, *, pins: Path, output: Path) -> None:
-    """Put a package and the provenance beside it into a folder, if both are of what is pinned."""
-    package, provenance = checked_package(archive, pins=pins)
+    """Put the pinned package, and the provenance beside it, into a folder."""
+    package, provenance = _checked_package(archive, pins=pins)
     replace_file(output / ARCHIVE_NAME, package, mode=PUBLIC)
     replace_file(output / PROVENANCE_NAME, provenance, mode=PUBLIC)
-    typer.echo(f"{output / ARCHIVE_NAME}: from {archive}, which is of what {pins} pins")
+    typer.echo(f"{output / ARCHIVE_NAME}: from {archive}, which {pins} pins")
 
 
-def checked_package(archive: Path, *, pins: Path) -> tuple[bytes, bytes]:
-    """Return a package and the provenance beside it; raise ChartError unless both are of the pins.
-
-    The provenance vouches for the package, so it comes from someone whom one trusts; what would
-    lead out of the chart's folder, or fill a disk, is refused all the same.
-    """
+def _checked_package(archive: Path, *, pins: Path) -> tuple[bytes, bytes]:
+    """Return the pinned package and the provenance beside it; raise ChartError for another."""
     file = archive.with_name(PROVENANCE_NAME)
     try:
         content, described = (_read(each) for each in (archive, file))
@@ -61,30 +47,17 @@ def checked_package(archive: Path, *, pins: Path) -> tuple[bytes, bytes]:
         ) from None
     except ValidationError as error:
         raise ChartError(f"{file}: {first_of(error)}; take the file anew") from None
-    digest = hashlib.sha256(content).hexdigest()
+    digest, pinned = hashlib.sha256(content).hexdigest(), load_pins(pins).package_sha256
+    if digest != pinned:
+        raise ChartError(
+            f"{archive}: has SHA-256 {digest}, but {pins} pins {pinned}; take the package that "
+            "this version of hyperpod-cdk made"
+        )
     if digest != provenance.package.sha256:
         raise ChartError(
-            f"{archive}: has SHA-256 {digest}, but {file} names {provenance.package.sha256}; take "
+            f"{file}: names SHA-256 {provenance.package.sha256}, but {archive} has {digest}; take "
             "both files of the same run of `hyperpod-cdk charts`"
         )
-    chart = chart_file_of(content, archive=archive)
-    if (chart.name, chart.version) != (provenance.chart.name, provenance.chart.version):
-        raise ChartError(
-            f"{archive}: is {chart.name} {chart.version}, but {file} describes "
-            f"{provenance.chart.name} {provenance.chart.version}; take both files anew"
-        )
-    pinned = load_pins(pins)
-    for key, found, wanted in (
-        ("source.git_commit", provenance.source.git_commit, pinned.chart.git_commit),
-        ("source.path", provenance.source.path, pinned.chart.path),
-        ("dependencies", provenance.dependencies, pinned.dependencies),
-        ("left_out", provenance.left_out, pinned.left_out),
-    ):
-        if found != wanted:
-            raise ChartError(
-                f"{file}: {key}: is {found}, but {pins} pins {wanted}; take a package that this "
-                "version of hyperpod-cdk made"
-            )
     return content, described
 
 

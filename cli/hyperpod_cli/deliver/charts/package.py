@@ -31,7 +31,7 @@ from hyperpod_cli.deliver.charts.archives import (
 from hyperpod_cli.deliver.charts.git_source import check_out_chart
 from hyperpod_cli.deliver.charts.inspection import absent_charts, add_value_checks, agent_regions
 from hyperpod_cli.deliver.charts.manifest import follow_registry, images, parse_objects
-from hyperpod_cli.deliver.charts.pins import Settings
+from hyperpod_cli.deliver.charts.pins import NOT_RECORDED, Settings
 from hyperpod_cli.helm.helm import ChartError, CommandError, Helm
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
 
@@ -117,6 +117,13 @@ def package(settings: Settings, *, helm: Helm, workspace: Path) -> Package:
     added = add_value_checks(tree, chart=original, absent=absent, regions=regions)
     file = workspace / f"{original.name}.tgz"
     file.write_bytes(pack(tree))
+    pinned, made = settings.pins.package_sha256, sha256_of(file)
+    if settings.digests == "check" and pinned not in (NOT_RECORDED, made):
+        raise ChartError(
+            f"the package has SHA-256 {made}, but {settings.pin_file} pins {pinned}; package it "
+            f"with another helm than {helm.version()}, or, if you changed what it is made of, run "
+            "`CHART_DIGESTS=record hyperpod-cdk charts`"
+        )
 
     typer.echo("[4/4] rendering")
     objects = parse_objects(_render(file, helm=helm, region=regions[0]))

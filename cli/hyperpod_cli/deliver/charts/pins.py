@@ -18,6 +18,7 @@ NOT_RECORDED: Literal["not-recorded"] = "not-recorded"
 GIT_COMMIT = r"^[0-9a-f]{40}$"
 
 _Name = Annotated[str, Field(pattern=r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")]
+_Digest = Annotated[str, Field(pattern=rf"^([0-9a-f]{{64}}|{NOT_RECORDED})$")]
 _Version = Annotated[str, Field(pattern=r"^v?\d+\.\d+\.\d+([-+][0-9A-Za-z.+-]+)?$")]
 
 
@@ -51,7 +52,7 @@ class Dependency(_Strict):
     name: _Name
     version: _Version
     repository: Annotated[str, Field(pattern=r"^(https?|oci)://\S+$")]
-    sha256: Annotated[str, Field(pattern=rf"^([0-9a-f]{{64}}|{NOT_RECORDED})$")]
+    sha256: _Digest
     parent: _Name | None = None
 
     @property
@@ -61,9 +62,13 @@ class Dependency(_Strict):
 
 
 class Pins(_Strict):
-    """The pin file: the official chart, what is packaged into it, and what is left out of it."""
+    """The pin file: the official chart, what is packaged into it, and what is left out of it.
+
+    The package has a digest too: it is the same bytes wherever it is made.
+    """
 
     chart: ChartSource
+    package_sha256: _Digest
     dependencies: list[Dependency]
     left_out: list[_Name]
 
@@ -115,9 +120,13 @@ def load_settings(*, pin_file: Path, environment: Mapping[str, str]) -> Settings
             f"CHART_ARCHIVES is {folder!r}, which is not a folder: give the folder with the "
             "dependencies' .tgz files, or leave it unset"
         )
+    source = _source(pins.chart, environment=environment)
+    update: dict[str, object] = {"chart": source}
+    if source.git_commit != pins.chart.git_commit:
+        update["package_sha256"] = NOT_RECORDED
     return Settings(
         pin_file=pin_file,
-        pins=pins.model_copy(update={"chart": _source(pins.chart, environment=environment)}),
+        pins=pins.model_copy(update=update),
         archives=Path(folder) if folder else None,
         digests="record" if digests else "check",
     )
@@ -137,14 +146,19 @@ def _source(pinned: ChartSource, *, environment: Mapping[str, str]) -> ChartSour
         ) from error
 
 
-def record_digests(file: Path, *, digests: Mapping[tuple[str, str | None], str]) -> list[str]:
-    """Put SHA-256 digests, by name and parent of the dependency, into the pin file.
+def record_digests(
+    file: Path, *, package: str | None, dependencies: Mapping[tuple[str, str | None], str]
+) -> list[str]:
+    """Put SHA-256 digests into the pin file: the package's, and by name and parent dependencies'.
 
     Returns a line for each that changed: `name: old -> new`.
     """
-    text, changes = YamlText(file.read_text()), []
-    for index, entry in enumerate(load_pins(file).dependencies):
-        new = digests.get((entry.name, entry.parent), entry.sha256)
+    text, changes, pins = YamlText(file.read_text()), [], load_pins(file)
+    if package is not None and package != pins.package_sha256:
+        changes.append(f"package_sha256: {pins.package_sha256} -> {package}")
+        text.set(("package_sha256",), package)
+    for index, entry in enumerate(pins.dependencies):
+        new = dependencies.get((entry.name, entry.parent), entry.sha256)
         if new != entry.sha256:
             changes.append(f"{entry.name}: {entry.sha256} -> {new}")
             text.set(("dependencies", index, "sha256"), new)

@@ -58,9 +58,17 @@ def test_a_stand_in_that_is_gone_is_told_in_a_line(
     assert said.startswith(f"REHEARSAL_CHART: {tmp_path}/gone does not exist; ")
 
 
-def test_not_when_the_package_is_there(tmp_path: Path) -> None:
-    (tmp_path / ARCHIVE_NAME).write_bytes(b"")
-    assert _ran(tmp_path, CONFIG).code == 0
+@pytest.mark.usefixtures("recorded")
+def test_only_the_pinned_package_is_kept(run: Command, output: Path, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(CONFIG)
+    options = ("package", "--if-needed-by", str(tmp_path / "mine.yaml"))
+    packaged = (output / ARCHIVE_NAME).read_bytes()
+    assert run(*options, GIT_URL="/nowhere").code == 0
+
+    (output / ARCHIVE_NAME).write_bytes(b"newer than the pins, and of someone else")
+
+    assert run(*options).code == 0
+    assert (output / ARCHIVE_NAME).read_bytes() == packaged
 
 
 def test_packaged_when_it_is_missing(tmp_path: Path) -> None:
