@@ -51,8 +51,8 @@ def addons_there(config: Config, target: Target, *kinds: StackKind) -> tuple[set
     """Return the add-ons of the EKS cluster, and those of them that none of some stacks made."""
     eks, name = target.client("eks"), config.eks_cluster_name
     there = {*listed(eks, "list_addons", "addons", clusterName=name)}
-    made = [resources_of(config, kind, target.client, resource_type=_ADDON) for kind in kinds]
-    return there, there - {each.partition("|")[2] for found in made for each in found}
+    of_stacks = [resources_of(config, kind, target.client, resource_type=_ADDON) for kind in kinds]
+    return there, there - {each.partition("|")[2] for ids in of_stacks for each in ids}
 
 
 def governance_of(

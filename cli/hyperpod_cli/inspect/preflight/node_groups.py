@@ -19,13 +19,15 @@ def groups_with_paths(config: Config) -> Groups:
 def zone_ids(group: ManagedNodeGroupConfig, config: Config, target: Target) -> frozenset[str]:
     """Return the IDs of the zones in which nodes of a group are; none where the account decides."""
     subnets = config.network.hyperpod_zone_ids
-    own = group.availability_zone_id
+    given = group.availability_zone_id
     named = subnets[:1] if group.is_in_one_zone else subnets
     ids = zones_of(target)
-    return frozenset(ids.get(zone, zone) for zone in ([own] if own else named) if zone is not None)
+    return frozenset(
+        ids.get(zone, zone) for zone in ([given] if given else named) if zone is not None
+    )
 
 
 def zones_of(target: Target) -> Mapping[str, str]:
     """Return the IDs of the region's zones by their names in the account."""
-    found = target.client("ec2").describe_availability_zones()["AvailabilityZones"]
-    return {each["ZoneName"]: each["ZoneId"] for each in found}
+    described = target.client("ec2").describe_availability_zones()["AvailabilityZones"]
+    return {zone["ZoneName"]: zone["ZoneId"] for zone in described}

@@ -29,12 +29,12 @@ def needed_statements(
     """
     stack = cdk.Stack(env=cdk.Environment(account=target.account, region=target.region))
     scripts = config.lifecycle_scripts
-    made = f"sagemaker-{config.name}-{target.account}-{target.region}"
+    default_name = f"sagemaker-{config.name}-{target.account}-{target.region}"
     key = scripts.existing_bucket_kms_key_arn
     bucket = aws_s3.Bucket.from_bucket_attributes(
         stack,
         "Bucket",
-        bucket_name=scripts.existing_bucket_name or scripts.bucket_name or made,
+        bucket_name=scripts.existing_bucket_name or scripts.bucket_name or default_name,
         encryption_key=(None if key is None else cdk.aws_kms.Key.from_key_arn(stack, "Key", key)),
     )
     run = homes(
@@ -43,7 +43,7 @@ def needed_statements(
         folders=config.cluster.own_scripts,
         prefix=config.scripts_prefix,
     )
-    found = node_statements(
+    statements = node_statements(
         stack,
         groups=groups,
         orchestrator=_orchestrator(stack, config),
@@ -60,8 +60,8 @@ def needed_statements(
     if accounting is not None and is_controller:
         arn = target.arn("secretsmanager", "secret:rds!db-*")
         known = accounting if accounting.exists else AccountingConfig(endpoint="x", secret_arn=arn)
-        found += accounting_statements(stack, ImportedAccountingDatabase(accounting=known))
-    resolved = stack.resolve([each.to_statement_json() for each in found])
+        statements += accounting_statements(stack, ImportedAccountingDatabase(accounting=known))
+    resolved = stack.resolve([each.to_statement_json() for each in statements])
     return [_known(statement, target) for statement in resolved]
 
 
@@ -104,9 +104,9 @@ def managed_statements(target: Target) -> list[Statement]:
     iam = target.client("iam")
     arn = target.iam_arn(f"policy/{MANAGED_POLICY}", account="aws")
     version = iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
-    found = iam.get_policy_version(PolicyArn=arn, VersionId=version)["PolicyVersion"]["Document"]
+    document = iam.get_policy_version(PolicyArn=arn, VersionId=version)["PolicyVersion"]["Document"]
     return [
         statement
-        for statement in found["Statement"]
+        for statement in document["Statement"]
         if not any(action.startswith("s3:") for action in as_list(statement["Action"]))
     ]

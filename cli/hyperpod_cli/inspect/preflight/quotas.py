@@ -37,9 +37,9 @@ class ServiceQuotas:
     def by_name(self, service: str, name: str) -> Quota | None:
         """Return a quota; None if the region has none of that name."""
         for operation in ("list_service_quotas", "list_aws_default_service_quotas"):
-            found = self._listed(operation, service).get(name)
-            if found is not None:
-                return found
+            quota = self._listed(operation, service).get(name)
+            if quota is not None:
+                return quota
         return None
 
     def _listed(self, operation: str, service: str) -> dict[str, Quota]:

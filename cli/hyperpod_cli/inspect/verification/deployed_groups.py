@@ -28,8 +28,8 @@ def as_deployed(config: Config, *, cloudformation: AwsClient) -> tuple[Config, C
     if not config.cluster.exists:
         return config, None
     stack = stack_name(config, "hyperpod")
-    found = cluster_of(template_of(cloudformation, stack))
-    deployed = {} if found is None else groups_of(found.request)
+    cluster = cluster_of(template_of(cloudformation, stack))
+    deployed = {} if cluster is None else groups_of(cluster.request)
     differences = [*_differences(config, deployed)] if deployed else []
     if not differences:
         return config, None
@@ -90,8 +90,8 @@ def _values(group: Group) -> dict[str, Any]:
 
 def _rollback(cloudformation: AwsClient, stack: str) -> str:
     """Return why the last deployment of a stack was rolled back; empty if it was not."""
-    found = described_stack(cloudformation, stack)
-    if found is None or "ROLLBACK" not in found["StackStatus"]:
+    described = described_stack(cloudformation, stack)
+    if described is None or "ROLLBACK" not in described["StackStatus"]:
         return ""
     events = StackReader(client=cloudformation, name=stack).read()
     begun = [

@@ -51,11 +51,11 @@ def base_images(config: Config, target: Target) -> Problems:
 def _missing(target: Target, *, account: str, repository: str, tag: str) -> str | None:
     """Return why an image cannot be pulled; None if it can."""
     try:
-        found = target.client("ecr").batch_get_image(
+        answer = target.client("ecr").batch_get_image(
             registryId=account, repositoryName=repository, imageIds=[{"imageTag": tag}]
         )
     except ClientError as refused:
         if code(refused) not in _REFUSED:
             raise
         return code(refused)
-    return None if found["images"] else "no such tag"
+    return None if answer["images"] else "no such tag"

@@ -33,11 +33,13 @@ def cidr_blocks(config: Config, target: Target) -> Problems:
     if vpc is None:
         return
     # What the deployment made is there, as it should be.
-    own = resources_of(config, "platform", target.client)
+    deployed = resources_of(config, "platform", target.client)
     nodes = of_subnets(config, "cidr")
     zonal = of_lists(config, "public_subnet_cidrs", "eks_subnet_cidrs")
     is_added = config.network.add_cidrs_to_vpc
-    blocks = {id_: block for id_, block in vpc.blocks().items() if not is_added or id_ not in own}
+    blocks = {
+        id_: block for id_, block in vpc.blocks().items() if not is_added or id_ not in deployed
+    }
     command = f"aws ec2 describe-vpcs --vpc-ids {vpc.id}"
     findings = [*_outside(zonal if is_added else {**zonal, **nodes}, [*blocks.values()])]
     if is_added:
@@ -45,7 +47,9 @@ def cidr_blocks(config: Config, target: Target) -> Problems:
     for finding in findings:
         yield finding, command
     taken = {
-        id_: IPv4Network(each["CidrBlock"]) for id_, each in vpc.subnets().items() if id_ not in own
+        id_: IPv4Network(each["CidrBlock"])
+        for id_, each in vpc.subnets().items()
+        if id_ not in deployed
     }
     look = f"aws ec2 describe-subnets --filters Name=vpc-id,Values={vpc.id}"
     for path, cidr in {**zonal, **nodes}.items():

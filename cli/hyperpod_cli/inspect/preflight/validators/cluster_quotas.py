@@ -90,13 +90,13 @@ def problems(needs: Iterator[Need], target: Target) -> Problems:
     https://docs.aws.amazon.com/general/latest/gr/servicequotas.html
     """
     try:
-        found = list(needs)
+        listed = list(needs)
     except EndpointConnectionError as unreachable:
         message = f"does not answer for quotas, so none is compared: {one_line(unreachable)}"
         finding = warning(("region",), target.region, message)
         yield finding, "aws service-quotas list-services"
         return
-    yield from filter(None, (need.problem() for need in found))
+    yield from filter(None, (need.problem() for need in listed))
 
 
 def _of_clusters(config: Config, target: Target) -> Iterator[Need]:

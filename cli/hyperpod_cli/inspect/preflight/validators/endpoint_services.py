@@ -79,7 +79,7 @@ def _places(
     Zones that the account does not have are passed over: another validator tells them.
     """
     names = {**{id_: name for name, id_ in zones.items()}, **{name: name for name in zones}}
-    found: dict[str, tuple[KeyPath, object]] = {}
+    places: dict[str, tuple[KeyPath, object]] = {}
     for index, subnet in enumerate(network.hyperpod_subnets):
         zone, number = network.hyperpod_zone_ids[index], index % len(network.zones)
         path: KeyPath = ("network", "hyperpod_subnets", index)
@@ -90,5 +90,5 @@ def _places(
             path, value = ("network", "availability_zone_ids", number), zone
         name = sorted(zones)[number] if zone is None else names.get(zone)
         if name is not None:
-            found.setdefault(name, (path, value))
-    return found
+            places.setdefault(name, (path, value))
+    return places

@@ -69,7 +69,7 @@ def _owner_problem(name: str, target: Target) -> Problem | None:
     s3 = target.client("s3")
     command = f"aws s3api head-bucket --bucket {name}"
     try:
-        found = s3.head_bucket(Bucket=name)
+        answer = s3.head_bucket(Bucket=name)
     except ClientError as refused:
         code = refused.response["Error"]["Code"]
         if code == "404":
@@ -80,12 +80,12 @@ def _owner_problem(name: str, target: Target) -> Problem | None:
             return error(_NAME, name, message), command
         if code != "301":
             raise
-        found = {
+        answer = {
             "BucketRegion": refused.response["ResponseMetadata"]["HTTPHeaders"].get(
                 "x-amz-bucket-region", "another region"
             )
         }
-    region = found.get("BucketRegion") or target.region
+    region = answer.get("BucketRegion") or target.region
     if region != target.region:
         message = f"is in {region}; nodes read their scripts from {target.region}: name one there"
         return error(_NAME, name, message), command
@@ -155,8 +155,8 @@ def _key_problems(config: Config, name: str, target: Target) -> Problems:
 
 def _customer_key(name: str, target: Target) -> str | None:
     """Return the ARN of the customer key that encrypts a bucket by default."""
-    found = target.client("s3").get_bucket_encryption(Bucket=name)
-    for rule in found["ServerSideEncryptionConfiguration"]["Rules"]:
+    encryption = target.client("s3").get_bucket_encryption(Bucket=name)
+    for rule in encryption["ServerSideEncryptionConfiguration"]["Rules"]:
         default = rule.get("ApplyServerSideEncryptionByDefault", {})
         if default.get("SSEAlgorithm") in _KMS and default.get("KMSMasterKeyID"):
             # May be an ID, an alias or an ARN.
@@ -190,8 +190,8 @@ def _object_problems(config: Config, name: str, target: Target) -> Problems:
     stack = stack_name(config, "platform")
     s3, prefix = target.client("s3"), config.scripts_prefix
     objects = listed(s3, "list_objects_v2", "Contents", Bucket=name, Prefix=f"{prefix}/")
-    found = {item["Key"] for item in objects}
-    for key in sorted(found & _script_keys(config)):
+    keys = {item["Key"] for item in objects}
+    for key in sorted(keys & _script_keys(config)):
         tags = s3.get_object_tagging(Bucket=name, Key=key)["TagSet"]
         if f":stack/{stack}/" in "".join(tag["Value"] for tag in tags if tag["Key"] == STACK_TAG):
             continue  # a namesake left it

@@ -76,16 +76,16 @@ def _named(config: Config) -> Iterator[tuple[KeyPath, str, str, _Kind]]:
     for path, group in config.cluster.groups_with_paths():
         for key, kind in (("fsx_lustre_mounts", _LUSTRE), ("fsx_openzfs_mounts", _OPENZFS)):
             for index, mount in enumerate(getattr(group, key)):
-                found = _BY_ID.fullmatch(mount.dns_name)
-                if found is not None and (found[1], kind) not in seen:
-                    seen.add((found[1], kind))
-                    yield (*path, key, index, "dns_name"), mount.dns_name, found[1], kind
+                match = _BY_ID.fullmatch(mount.dns_name)
+                if match is not None and (match[1], kind) not in seen:
+                    seen.add((match[1], kind))
+                    yield (*path, key, index, "dns_name"), mount.dns_name, match[1], kind
 
 
 def file_system(identifier: str, target: Target) -> Record | None:
     """Return a file system; None if there is none."""
-    found = answer_of(target.client("fsx").describe_file_systems, FileSystemIds=[identifier])
-    return None if found is None else next(iter(found["FileSystems"]), None)
+    answer = answer_of(target.client("fsx").describe_file_systems, FileSystemIds=[identifier])
+    return None if answer is None else next(iter(answer["FileSystems"]), None)
 
 
 def describe_command(identifier: str) -> str:
@@ -94,38 +94,38 @@ def describe_command(identifier: str) -> str:
 
 
 def _problems(identifier: str, *, kind: _Kind, config: Config, target: Target) -> Iterator[str]:
-    found = file_system(identifier, target)
-    if found is None:
+    record = file_system(identifier, target)
+    if record is None:
         yield f"is not a file system of account {target.account} in {target.region}"
         return
-    if found["FileSystemType"] != kind.type:
-        yield f"is of type {found['FileSystemType']}; name an {kind.name} file system"
+    if record["FileSystemType"] != kind.type:
+        yield f"is of type {record['FileSystemType']}; name an {kind.name} file system"
         return
-    if found["Lifecycle"] not in _USABLE:
-        yield f"is {found['Lifecycle']}; wait until it is AVAILABLE, or fix what FSx names"
-    if kind is _LUSTRE and found.get("FileSystemTypeVersion") not in _VERSIONS:
-        version = found.get("FileSystemTypeVersion")
+    if record["Lifecycle"] not in _USABLE:
+        yield f"is {record['Lifecycle']}; wait until it is AVAILABLE, or fix what FSx names"
+    if kind is _LUSTRE and record.get("FileSystemTypeVersion") not in _VERSIONS:
+        version = record.get("FileSystemTypeVersion")
         yield f"has Lustre {version}; the nodes' client works with {' and '.join(_VERSIONS)}"
-    yield from _network_problems(found, kind=kind, config=config, target=target)
+    yield from _network_problems(record, kind=kind, config=config, target=target)
 
 
 def _network_problems(
-    found: Record, *, kind: _Kind, config: Config, target: Target
+    record: Record, *, kind: _Kind, config: Config, target: Target
 ) -> Iterator[str]:
     deployed = outputs(config, "platform", target)
     vpc_id = config.network.vpc_id or deployed.get("VpcId")
     if vpc_id is None:
         yield (
-            f"is in {found['VpcId']}, and the deployment makes a VPC of its own; name "
-            f"{found['VpcId']} in network.vpc_id"
+            f"is in {record['VpcId']}, and the deployment makes a VPC of its own; name "
+            f"{record['VpcId']} in network.vpc_id"
         )
         return
-    if found["VpcId"] != vpc_id:
-        yield f"is in {found['VpcId']}, and the nodes are in {vpc_id}; both must be in one VPC"
+    if record["VpcId"] != vpc_id:
+        yield f"is in {record['VpcId']}, and the nodes are in {vpc_id}; both must be in one VPC"
         return
-    yield from _zone_problems(found, config=config, target=target)
+    yield from _zone_problems(record, config=config, target=target)
     group = config.network.security_group_id or deployed.get("SecurityGroupId")
-    groups = _security_groups(found, target)
+    groups = _security_groups(record, target)
     ranges = list(_open_ports(groups, to_group=group))
     closed = [
         port for port in kind.ports if not any(first <= port <= last for first, last in ranges)
@@ -139,23 +139,23 @@ def _network_problems(
         )
 
 
-def _zone_problems(found: Record, *, config: Config, target: Target) -> Iterator[str]:
-    [subnet] = target.client("ec2").describe_subnets(SubnetIds=found["SubnetIds"])["Subnets"]
-    own = {subnet["AvailabilityZoneId"], subnet["AvailabilityZone"]}
+def _zone_problems(record: Record, *, config: Config, target: Target) -> Iterator[str]:
+    [subnet] = target.client("ec2").describe_subnets(SubnetIds=record["SubnetIds"])["Subnets"]
+    names = {subnet["AvailabilityZoneId"], subnet["AvailabilityZone"]}
     zones = [zone for zone in config.network.hyperpod_zone_ids if zone is not None]
-    if zones and not own.intersection(zones):
+    if zones and not names.intersection(zones):
         yield (
             f"is in {subnet['AvailabilityZoneId']}, and the nodes are in {', '.join(zones)}: "
             "traffic between zones is slow and billed; put the nodes into its zone"
         )
 
 
-def _security_groups(found: Record, target: Target) -> list[Record]:
+def _security_groups(record: Record, target: Target) -> list[Record]:
     """Return the security groups of a file system, which only its network interfaces tell.
 
     One that is CREATING need have no interface yet, and EC2 describes all for an empty list.
     """
-    ec2, known = target.client("ec2"), list(found.get("NetworkInterfaceIds", ()))
+    ec2, known = target.client("ec2"), list(record.get("NetworkInterfaceIds", ()))
     if not known:
         return []
     interfaces = ec2.describe_network_interfaces(NetworkInterfaceIds=known)["NetworkInterfaces"]

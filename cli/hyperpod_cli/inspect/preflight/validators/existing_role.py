@@ -53,11 +53,11 @@ def existing_role(config: Config, target: Target) -> Problems:
 def _roles(config: Config) -> Mapping[str, tuple[KeyPath, list[NodeGroupConfig]]]:
     """Return each role with the first key that names it, and the groups whose nodes run as it."""
     roles: dict[str, tuple[KeyPath, list[NodeGroupConfig]]] = {}
-    own = config.cluster.execution_role_arn
+    of_cluster = config.cluster.execution_role_arn
     for path, group in config.cluster.groups_with_paths():
         arn, key = group.execution_role_arn, (*path, "execution_role_arn")
-        if arn is None and own is not None:
-            arn, key = own, ("cluster", "execution_role_arn")
+        if arn is None and of_cluster is not None:
+            arn, key = of_cluster, ("cluster", "execution_role_arn")
         if arn is not None:
             roles.setdefault(arn, (key, []))[1].append(group)
     return roles
@@ -169,10 +169,10 @@ def _context(statement: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for operator, keys in statement.get("Condition", {}).items():
         is_set = operator.startswith(("ForAllValues:", "ForAnyValue:"))
         for key, values in keys.items():
-            found = [each.replace("*", "example") for each in as_list(values)]
+            examples = [each.replace("*", "example") for each in as_list(values)]
             yield {
                 "ContextKeyName": key,
-                "ContextKeyValues": found if is_set else found[:1],
+                "ContextKeyValues": examples if is_set else examples[:1],
                 "ContextKeyType": "stringList" if is_set else "string",
             }
 

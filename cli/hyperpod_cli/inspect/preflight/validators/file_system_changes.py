@@ -38,34 +38,34 @@ def file_system_changes(config: Config, target: Target) -> Problems:
     deployed = outputs(config, "storage", target)
     for path, files in config.storage.placed_files:
         identifier = deployed.get(f"{files.output_prefix}FileSystemId")
-        found = None if identifier is None else file_system(identifier, target)
+        record = None if identifier is None else file_system(identifier, target)
         is_existing = isinstance(files, LustreConfig) and files.file_system_id is not None
-        if identifier is None or found is None or is_existing:
+        if identifier is None or record is None or is_existing:
             continue
-        for finding in change_findings(files, found, now=datetime.now(UTC)):
+        for finding in change_findings(files, record, now=datetime.now(UTC)):
             placed = finding.under("storage", *path)
             yield placed, describe_command(identifier)
 
 
 def change_findings(
-    files: LustreConfig | HomeDirectoriesConfig, found: Record, *, now: datetime
+    files: LustreConfig | HomeDirectoriesConfig, record: Record, *, now: datetime
 ) -> Iterator[Finding]:
     """Find what FSx refuses to change of a file system."""
     if not isinstance(files, LustreConfig) or not files.is_tiered:
-        yield from _capacity_findings(files, found, now=now)
+        yield from _capacity_findings(files, record, now=now)
     if isinstance(files, LustreConfig):
-        yield from _lustre_findings(files, found[_LUSTRE], found=found, now=now)
-    elif files.throughput_mbps != found[_OPEN_ZFS]["ThroughputCapacity"]:
+        yield from _lustre_findings(files, record[_LUSTRE], record=record, now=now)
+    elif files.throughput_mbps != record[_OPEN_ZFS]["ThroughputCapacity"]:
         yield from _wait(
-            found, _OPEN_ZFS, key="throughput_mbps", value=files.throughput_mbps, now=now
+            record, _OPEN_ZFS, key="throughput_mbps", value=files.throughput_mbps, now=now
         )
 
 
 def _capacity_findings(
-    files: LustreConfig | HomeDirectoriesConfig, found: Record, *, now: datetime
+    files: LustreConfig | HomeDirectoriesConfig, record: Record, *, now: datetime
 ) -> Iterator[Finding]:
     # FSx tells none of one with Intelligent-Tiering, which becomes another in no update.
-    key, wanted, current = "capacity_gib", files.capacity_gib, found.get("StorageCapacity")
+    key, wanted, current = "capacity_gib", files.capacity_gib, record.get("StorageCapacity")
     if current is None or wanted == current:
         return
     if wanted < current:
@@ -76,18 +76,18 @@ def _capacity_findings(
     if isinstance(files, HomeDirectoriesConfig) and wanted < least:
         message = f"must be {least} or more: FSx for OpenZFS grows by a tenth of {current} at least"
         yield Finding(path=(key,), value=wanted, message=message)
-    yield from _wait(found, "StorageCapacity", key=key, value=wanted, now=now)
+    yield from _wait(record, "StorageCapacity", key=key, value=wanted, now=now)
 
 
 def _lustre_findings(
-    files: LustreConfig, lustre: Record, *, found: Record, now: datetime
+    files: LustreConfig, lustre: Record, *, record: Record, now: datetime
 ) -> Iterator[Finding]:
     key, current = "throughput_mbps_per_tib", lustre.get("PerUnitStorageThroughput")
     if not files.is_tiered and files.throughput_mbps_per_tib != current:
         if lustre.get("EfaEnabled"):
             message = f"cannot be changed from {current}: the file system is EFA-enabled"
             yield Finding(path=(key,), value=files.throughput_mbps_per_tib, message=message)
-        yield from _wait(found, _LUSTRE, key=key, value=files.throughput_mbps_per_tib, now=now)
+        yield from _wait(record, _LUSTRE, key=key, value=files.throughput_mbps_per_tib, now=now)
     whole, total = files.throughput_mbps, lustre.get("ThroughputCapacity")
     if whole is not None and total is not None and whole < total:
         message = f"is less than the {total} MB/s that it has: it can only grow"
@@ -99,9 +99,11 @@ def _lustre_findings(
         yield Finding(path=("metadata_iops",), value=asked, message=message)
 
 
-def _wait(found: Record, changed: str, *, key: str, value: int, now: datetime) -> Iterator[Finding]:
+def _wait(
+    record: Record, changed: str, *, key: str, value: int, now: datetime
+) -> Iterator[Finding]:
     """Find a change too soon after the last one of its kind, or while that one goes on."""
-    for action in found.get("AdministrativeActions", ()):
+    for action in record.get("AdministrativeActions", ()):
         if changed not in action.get("TargetFileSystemValues", {}):
             continue
         until = action["RequestTime"] + _BETWEEN

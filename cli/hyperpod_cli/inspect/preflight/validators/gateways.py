@@ -68,9 +68,9 @@ def _route_tables(config: Config, vpc: Vpc) -> Iterator[Finding]:
 def _nat_gateways(config: Config, vpc: Vpc) -> Iterator[Finding]:
     if not config.network.nat_gateway_ids:
         return
-    found = vpc.nat_gateways()
+    known = vpc.nat_gateways()
     for path, gateway_id in of_lists(config, "nat_gateway_ids").items():
-        each = found.get(gateway_id)
+        each = known.get(gateway_id)
         if each is None:
             yield error(path, gateway_id, f"is not a NAT gateway of {vpc.id}; name one of it")
         elif each["State"] != "available":

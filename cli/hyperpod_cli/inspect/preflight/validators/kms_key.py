@@ -79,14 +79,14 @@ def _unusable(client: AwsClient, key: str, *, region: str) -> str | None:
     answer = answer_of(client.describe_key, "NotFoundException", KeyId=key)
     if answer is None:
         return f"does not exist in {region}; name a key that is there"
-    found = answer["KeyMetadata"]
-    if found["KeyState"] != "Enabled":
+    metadata = answer["KeyMetadata"]
+    if metadata["KeyState"] != "Enabled":
         remedy = {
             "Disabled": "aws kms enable-key",
             "PendingDeletion": "aws kms cancel-key-deletion, then aws kms enable-key",
-        }.get(found["KeyState"], "wait until it is Enabled, or name another one")
-        return f"must be enabled, and is {found['KeyState']}: {remedy}"
-    kind = (found.get("KeySpec", "SYMMETRIC_DEFAULT"), found["KeyUsage"])
+        }.get(metadata["KeyState"], "wait until it is Enabled, or name another one")
+        return f"must be enabled, and is {metadata['KeyState']}: {remedy}"
+    kind = (metadata.get("KeySpec", "SYMMETRIC_DEFAULT"), metadata["KeyUsage"])
     if kind != ("SYMMETRIC_DEFAULT", "ENCRYPT_DECRYPT"):
         return f"must be a symmetric key for encryption, and is {' for '.join(kind)}"
     return None

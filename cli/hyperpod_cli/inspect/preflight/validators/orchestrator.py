@@ -21,12 +21,12 @@ def orchestrator(config: Config, target: Target) -> Problems:
     [orchestrators](orchestrators.md)
     """
     stack, wanted = stack_name(config, "platform"), config.cluster.orchestrator
-    found = described_stack(target.client("cloudformation"), stack)
-    if found is None or found["StackStatus"] in FAILED_CREATIONS:
+    described = described_stack(target.client("cloudformation"), stack)
+    if described is None or described["StackStatus"] in FAILED_CREATIONS:
         return
     held = (
         str(each["ParameterValue"])
-        for each in found.get("Parameters", ())
+        for each in described.get("Parameters", ())
         if each["ParameterKey"].startswith("Orchestrator")
     )
     has = next(held, EKS)

@@ -45,8 +45,8 @@ def security_group(config: Config, target: Target) -> Problems:
         command = f"aws ec2 describe-security-groups --group-ids {group_id}"
         yield error(_GROUP, group_id, message), command
         return
-    own = resources_of(config, "platform", target.client)
-    foreign = [rule for rule in vpc.rules(group_id) if rule["SecurityGroupRuleId"] not in own]
+    deployed = resources_of(config, "platform", target.client)
+    foreign = [rule for rule in vpc.rules(group_id) if rule["SecurityGroupRuleId"] not in deployed]
     there = {name: _has(name, foreign, group_id) for name in SECURITY_GROUP_RULES}
     command = f"aws ec2 describe-security-group-rules --filters Name=group-id,Values={group_id}"
     for finding in (*_missing(config, there), *_unwelcome(config, there)):

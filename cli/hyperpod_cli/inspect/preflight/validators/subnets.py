@@ -50,9 +50,9 @@ def subnets(config: Config, target: Target) -> Problems:
     named = {**of_lists(config, "eks_subnet_ids"), **of_subnets(config, "subnet_id")}
     if vpc is None or not named:
         return
-    found, tables = vpc.subnets(), vpc.route_tables()
+    known, tables = vpc.subnets(), vpc.route_tables()
     absent = f"is not a subnet of {vpc.id}; name one of its subnets"
-    there = {path: found[subnet_id] for path, subnet_id in named.items() if subnet_id in found}
+    there = {path: known[subnet_id] for path, subnet_id in named.items() if subnet_id in known}
     command = "aws ec2 describe-subnets --subnet-ids"
     for path, subnet_id in named.items():
         if path not in there:
@@ -71,32 +71,36 @@ def subnets(config: Config, target: Target) -> Problems:
 
 def _groups_across_zones(config: Config, target: Target) -> Problems:
     for where, group in config.cluster.groups_with_paths():
-        own = group.override_vpc
-        if own is None or len(own.subnet_ids) == 1 or not group.has_efa_accelerators:
+        vpc = group.override_vpc
+        if vpc is None or len(vpc.subnet_ids) == 1 or not group.has_efa_accelerators:
             continue
         # Unlike SubnetIds, a filter lets subnets be missing.
-        filters = [{"Name": "subnet-id", "Values": list(own.subnet_ids)}]
-        found = target.client("ec2").describe_subnets(Filters=filters)["Subnets"]
-        zones = {each["AvailabilityZoneId"] for each in found}
+        filters = [{"Name": "subnet-id", "Values": list(vpc.subnet_ids)}]
+        described = target.client("ec2").describe_subnets(Filters=filters)["Subnets"]
+        zones = {each["AvailabilityZoneId"] for each in described}
         if len(zones) > 1:
             path = (*where, "override_vpc", "subnet_ids")
-            command = f"aws ec2 describe-subnets --subnet-ids {' '.join(own.subnet_ids)}"
-            yield in_several_zones(own, zones, where=path), command
+            command = f"aws ec2 describe-subnets --subnet-ids {' '.join(vpc.subnet_ids)}"
+            yield in_several_zones(vpc, zones, where=path), command
 
 
 def _control_plane(
     config: Config, there: Mapping[KeyPath, Record], *, is_new: bool
 ) -> Iterator[Finding]:
-    own = {path: each for path, each in there.items() if path[1] == "eks_subnet_ids"}
-    zones = {each["AvailabilityZoneId"] for each in own.values()}
-    if own and len(own) == len(config.network.eks_subnet_ids) and len(zones) < _FEWEST_ZONES:
+    subnets = {path: each for path, each in there.items() if path[1] == "eks_subnet_ids"}
+    zones = {each["AvailabilityZoneId"] for each in subnets.values()}
+    if (
+        subnets
+        and len(subnets) == len(config.network.eks_subnet_ids)
+        and len(zones) < _FEWEST_ZONES
+    ):
         yield error(
             ("network", "eks_subnet_ids"),
             list(config.network.eks_subnet_ids),
             f"are all in {', '.join(zones)}: EKS needs subnets in two availability zones; name "
             "one in another zone",
         )
-    for path, each in own.items():
+    for path, each in subnets.items():
         if each["AvailabilityZoneId"] in ZONES_WITHOUT_EKS:
             message = f"is in {each['AvailabilityZoneId']}, where EKS takes no subnet; name another"
             yield error(path, each["SubnetId"], message)

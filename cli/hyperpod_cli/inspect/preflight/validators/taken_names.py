@@ -45,14 +45,14 @@ def taken_names(config: Config, target: Target) -> Problems:
         yield from _control_plane(config, target)
     alias, role = f"alias/{config.name}", config.cluster.execution_role_name
     if config.encryption.create_kms_key:
-        found = answer_of(target.client("kms").describe_key, "NotFoundException", KeyId=alias)
-        if found is not None:
+        answer = answer_of(target.client("kms").describe_key, "NotFoundException", KeyId=alias)
+        if answer is not None:
             instead = "or name that key in encryption.kms_key_arn"
             taken = _taken(("name",), config.name, instead=instead)
             yield taken, f"aws kms describe-key --key-id {alias}"
     if role is not None:
-        found = answer_of(target.client("iam").get_role, "NoSuchEntity", RoleName=role)
-        if found is not None:
+        answer = answer_of(target.client("iam").get_role, "NoSuchEntity", RoleName=role)
+        if answer is not None:
             instead = "or name that role in cluster.execution_role_arn"
             taken = _taken(("cluster", "execution_role_name"), role, instead=instead)
             yield taken, f"aws iam get-role --role-name {role}"
@@ -63,10 +63,10 @@ def taken_names(config: Config, target: Target) -> Problems:
 
 def _hyperpod_cluster(config: Config, target: Target) -> Problems:
     name, sagemaker = config.cluster.name, target.client("sagemaker")
-    found = answer_of(sagemaker.describe_cluster, ClusterName=name)
-    if found is None:
+    cluster = answer_of(sagemaker.describe_cluster, ClusterName=name)
+    if cluster is None:
         return
-    stack = stack_of(sagemaker, arn=found["ClusterArn"])
+    stack = stack_of(sagemaker, arn=cluster["ClusterArn"])
     # What a stack of this name left behind, it takes again.
     if stack != stack_name(config, "hyperpod"):
         message = (

@@ -56,14 +56,14 @@ def training_plans(config: Config, target: Target) -> Problems:
 
 def with_plan(config: Config, plan: str, *, target: Target) -> Config:
     """Return the configuration as if the groups of a plan's instance type named the plan."""
-    found = _plan(plan.rpartition("/")[2], target)
-    if found is None:
+    described = _plan(plan.rpartition("/")[2], target)
+    if described is None:
         raise OpsError(
             f"--training-plan: {plan!r} is not in {target.region}; `aws sagemaker "
             f"list-training-plans --region {target.region}` lists those that are"
         )
-    types = {each["InstanceType"] for each in found.get("ReservedCapacitySummaries", [])}
-    arn = {"training_plan_arn": found["TrainingPlanArn"]}
+    types = {each["InstanceType"] for each in described.get("ReservedCapacitySummaries", [])}
+    arn = {"training_plan_arn": described["TrainingPlanArn"]}
     groups = config.cluster.all_groups
     fitting = [each for each in groups if types & {*each.possible_instance_types}]
     if not fitting:

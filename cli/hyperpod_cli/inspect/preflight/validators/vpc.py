@@ -26,8 +26,8 @@ def vpc(config: Config, target: Target) -> Problems:
     if vpc_id is None:
         return
     command = f"aws ec2 describe-vpcs --vpc-ids {vpc_id}"
-    found = Vpc(id=vpc_id, ec2=target.client("ec2"))
-    record = found.record()
+    existing = Vpc(id=vpc_id, ec2=target.client("ec2"))
+    record = existing.record()
     if record is None:
         message = (
             f"is not a VPC of account {target.account} in {target.region}; name one of "
@@ -42,7 +42,7 @@ def vpc(config: Config, target: Target) -> Problems:
         )
         yield error(_PATH, vpc_id, message), command
     for attribute, (name, option) in _ATTRIBUTES.items():
-        if not found.has_attribute(attribute):
+        if not existing.has_attribute(attribute):
             message = (
                 f"has {name} off, without which nodes do not join; turn it on: aws ec2 "
                 f"modify-vpc-attribute --vpc-id {vpc_id} {option}"

@@ -33,9 +33,9 @@ def cluster(deployment: LiveDeployment) -> Checks:
         f"{name}` says what each group lacks",
     )
     if config.cluster.resource == "custom":
-        told = deployment.outputs_of("hyperpod")[SHORTAGE]
+        shortage = deployment.outputs_of("hyperpod")[SHORTAGE]
         yield checked(
             f"the output {SHORTAGE} is none",
-            problem=None if told == "none" else f"is {told}",
+            problem=None if shortage == "none" else f"is {shortage}",
             advice="It is of the last deployment; nodes may have come since. Deploy again to see",
         )

@@ -66,26 +66,31 @@ def encryption(deployment: LiveDeployment) -> Checks:
         for _, files in config.storage.placed_files:
             if getattr(files, "file_system_id", None) is None:
                 name = outputs[f"{files.output_prefix}FileSystemId"]
-                [found] = client("fsx").describe_file_systems(FileSystemIds=[name])["FileSystems"]
+                [described] = client("fsx").describe_file_systems(FileSystemIds=[name])[
+                    "FileSystems"
+                ]
                 title = f"aws fsx describe-file-systems --file-system-ids {name}: with the key"
-                yield _check(title, ok=found.get("KmsKeyId") == key)
+                yield _check(title, ok=described.get("KmsKeyId") == key)
         if config.storage.dynamic_provisioning:
             yield _provisioned(client("fsx"), config.eks_cluster_name, key=key)
     if section.accounting and config.makes_accounting:
         name = outputs["AccountingDatabaseId"]
-        [found] = client("rds").describe_db_instances(DBInstanceIdentifier=name)["DBInstances"]
-        keys = {found.get("KmsKeyId"), (found.get("MasterUserSecret") or {}).get("KmsKeyId")}
+        [described] = client("rds").describe_db_instances(DBInstanceIdentifier=name)["DBInstances"]
+        keys = {
+            described.get("KmsKeyId"),
+            (described.get("MasterUserSecret") or {}).get("KmsKeyId"),
+        }
         title = f"aws rds describe-db-instances --db-instance-identifier {name}: with the key"
         yield _check(title, ok=keys == {key})
     if section.node_volumes and config.cluster.exists:
         name = config.cluster.name
         groups = client("sagemaker").describe_cluster(ClusterName=name)["InstanceGroups"]
-        own = {key, *config.cluster.volume_key_ids}
+        own_keys = {key, *config.cluster.volume_key_ids}
         title = (
             f"aws sagemaker describe-cluster --cluster-name {name}: volumes encrypted with the key"
         )
         yield _check(
-            title, ok=bool(groups) and all(_encrypts_volumes(each, own) for each in groups)
+            title, ok=bool(groups) and all(_encrypts_volumes(each, own_keys) for each in groups)
         )
     if section.logs:
         yield _log_groups(deployment, key=key)
@@ -134,13 +139,13 @@ def _encrypts_volumes(group: Mapping[str, Any], keys: set[str]) -> bool:
 
 def _log_groups(deployment: LiveDeployment, *, key: str) -> Check:
     config = deployment.config
-    made = resources_of(config, "platform", deployment.client, resource_type=_LOG_GROUP)
+    names = resources_of(config, "platform", deployment.client, resource_type=_LOG_GROUP)
     described = listed(deployment.client("logs"), "describe_log_groups", "logGroups")
-    groups = [each for each in described if each["logGroupName"] in made]
+    groups = [each for each in described if each["logGroupName"] in names]
     days = config.log_retention_days
     ok = all(
         each.get("kmsKeyId") == key and days in (None, each.get("retentionInDays"))
         for each in groups
     )
-    title = f"aws logs describe-log-groups: the {len(made)} of {stack_name(config, 'platform')}"
-    return _check(f"{title} encrypted with the key", ok=ok and len(groups) == len(made) > 0)
+    title = f"aws logs describe-log-groups: the {len(names)} of {stack_name(config, 'platform')}"
+    return _check(f"{title} encrypted with the key", ok=ok and len(groups) == len(names) > 0)

@@ -16,14 +16,14 @@ def security_groups(deployment: LiveDeployment) -> Checks:
     EFA authorizes by group alone, in both directions.
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html
     """
-    own = deployment.outputs_of("platform")["SecurityGroupId"]
+    group_of_nodes = deployment.outputs_of("platform")["SecurityGroupId"]
     others = {
         group_id
         for group in deployment.config.cluster.all_groups
         if group.override_vpc is not None and group.has_efa_accelerators
         for group_id in group.override_vpc.security_group_ids
     }
-    wanted = sorted({own, *others})
+    wanted = sorted({group_of_nodes, *others})
     described = deployment.client("ec2").describe_security_groups(GroupIds=wanted)
     for group in described["SecurityGroups"]:
         missing = [

@@ -33,8 +33,8 @@ def ami_releases(config: Config, target: Target) -> Problems:
         latest = answer_of(ssm.get_parameter, _ABSENT, Name=recommended)
         hint = "" if latest is None else f"; write {latest['Parameter']['Value']}, the latest"
         message = f"is not listed by EKS for Kubernetes {config.eks.version}{hint}"
-        found = warning((*where, "release_version"), release, message)
-        yield found, f"aws ssm get-parameter --name {recommended}"
+        finding = warning((*where, "release_version"), release, message)
+        yield finding, f"aws ssm get-parameter --name {recommended}"
 
 
 def image_parameter(group: ManagedNodeGroupConfig, config: Config) -> str:

@@ -76,8 +76,8 @@ class _Use:
         return f"aws ec2 describe-capacity-reservations --capacity-reservation-ids {self.named}"
 
     def findings(self) -> Iterator[Finding]:
-        found = self._members() if self.is_of_several else self._described([self.named])
-        if not found:
+        reservations = self._members() if self.is_of_several else self._described([self.named])
+        if not reservations:
             yield from self._absent()
             return
         usable: list[Reservation] = []
@@ -85,18 +85,24 @@ class _Use:
             path = (*where, self.key)
             zones = zone_ids(group, self.config, self.target)
             reasons = {
-                each["CapacityReservationId"]: next(_reasons(each, group, zones=zones), "")
-                for each in found
+                reservation["CapacityReservationId"]: next(
+                    _reasons(reservation, group, zones=zones), ""
+                )
+                for reservation in reservations
             }
-            fitting = [each for each in found if not reasons[each["CapacityReservationId"]]]
-            usable += [each for each in fitting if each not in usable]
+            fitting = [
+                reservation
+                for reservation in reservations
+                if not reasons[reservation["CapacityReservationId"]]
+            ]
+            usable += [reservation for reservation in fitting if reservation not in usable]
             if not fitting:
-                told = (f"{name} {reason}" for name, reason in reasons.items())
-                several = f"has none that fits: {'; '.join(told)}"
+                refusals = (f"{name} {reason}" for name, reason in reasons.items())
+                several = f"has none that fits: {'; '.join(refusals)}"
                 message = several if self.is_of_several else reasons[self.named]
                 yield error(path, self.named, message)
-            for each in fitting:
-                yield from _ending(each, group, path=path)
+            for reservation in fitting:
+                yield from _ending(reservation, group, path=path)
         if usable:
             yield from self._too_small(usable)
 
@@ -110,10 +116,10 @@ class _Use:
         """Return the reservations of the resource group; none if there is no such group."""
         client = self.target.client("resource-groups")
         try:
-            found = [*listed(client, "list_group_resources", "Resources", Group=self.named)]
+            resources = [*listed(client, "list_group_resources", "Resources", Group=self.named)]
         except client.exceptions.NotFoundException:
             return []
-        arns = [each["Identifier"]["ResourceArn"] for each in found]
+        arns = [each["Identifier"]["ResourceArn"] for each in resources]
         ids = [each.rpartition("/")[2] for each in arns if ":capacity-reservation/" in each]
         return self._described(ids) if ids else []
 
@@ -149,40 +155,40 @@ class _Use:
 
 
 def _reasons(
-    found: Reservation, group: ManagedNodeGroupConfig, *, zones: frozenset[str]
+    reservation: Reservation, group: ManagedNodeGroupConfig, *, zones: frozenset[str]
 ) -> Iterator[str]:
     """Yield why a group cannot use a reservation; nothing if it can."""
-    state, zone = found["State"], found.get("AvailabilityZoneId")
-    is_block = found.get("ReservationType") == _BLOCK
+    state, zone = reservation["State"], reservation.get("AvailabilityZoneId")
+    is_block = reservation.get("ReservationType") == _BLOCK
     if is_block and group.capacity != CAPACITY_BLOCK:
         yield "is a Capacity Block; set capacity: CapacityBlock"
     elif not is_block and group.capacity == CAPACITY_BLOCK:
         yield "is no Capacity Block; set capacity: OnDemand"
-    if found["InstanceType"] not in group.instance_types:
-        yield f"is of {found['InstanceType']}; set that instance type"
+    if reservation["InstanceType"] not in group.instance_types:
+        yield f"is of {reservation['InstanceType']}; set that instance type"
     if state == _SCHEDULED and group.desired_size:
-        yield f"starts on {found.get('StartDate')}; set desired_size: 0 until then"
+        yield f"starts on {reservation.get('StartDate')}; set desired_size: 0 until then"
     elif state not in (_ACTIVE, _SCHEDULED):
         yield f"is {state}: nodes run in one that is active"
     if zones and zone not in zones:
         where = ", ".join(sorted(zones))
         yield f"is in {zone}, and the group in {where}; place it in a HyperPod subnet of that zone"
     for noun, key, wanted in _LIKE_NODES:
-        if found[key] != wanted:
-            yield f"is of {noun} {found[key]}; nodes need one of {wanted}"
-    placement = found.get("PlacementGroupArn")
+        if reservation[key] != wanted:
+            yield f"is of {noun} {reservation[key]}; nodes need one of {wanted}"
+    placement = reservation.get("PlacementGroupArn")
     if placement is not None:
         yield f"is in the placement group {placement.rpartition('/')[2]}, where no node of it is"
 
 
 def _ending(
-    found: Reservation, group: ManagedNodeGroupConfig, *, path: KeyPath
+    reservation: Reservation, group: ManagedNodeGroupConfig, *, path: KeyPath
 ) -> Iterator[Finding]:
-    end: datetime | None = found.get("EndDate")
+    end: datetime | None = reservation.get("EndDate")
     if end is not None and end - datetime.now(tz=UTC) < _SOON:
         what = (
             "EC2 ends its nodes half an hour before"
             if group.capacity == CAPACITY_BLOCK
             else "nodes then run on without it, and a new one need not be had"
         )
-        yield warning(path, found["CapacityReservationId"], f"ends on {end}: {what}")
+        yield warning(path, reservation["CapacityReservationId"], f"ends on {end}: {what}")

@@ -83,19 +83,19 @@ def _version(config: Config, cluster: Cluster) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
     """
-    found, said = cluster["version"], config.eks.version
-    if found not in HYPERPOD_KUBERNETES_VERSIONS:
+    current, configured = cluster["version"], config.eks.version
+    if current not in HYPERPOD_KUBERNETES_VERSIONS:
         known = ", ".join(HYPERPOD_KUBERNETES_VERSIONS)
-        message = f"has Kubernetes {found}, and HyperPod supports {known}; update the cluster"
+        message = f"has Kubernetes {current}, and HyperPod supports {known}; update the cluster"
         yield error(_ARN, config.eks.cluster_arn, message)
-    elif found != said:
+    elif current != configured:
         follow = "; node_groups follow it: their nodes are replaced"
         message = (
-            f'is not the version of {config.eks_cluster_name}: write "{found}"; the deployment '
+            f'is not the version of {config.eks_cluster_name}: write "{current}"; the deployment '
             "does not update a cluster that it did not make"
             f"{follow if config.node_groups else ''}"
         )
-        yield error(("eks", "version"), said, message)
+        yield error(("eks", "version"), configured, message)
 
 
 def _authentication_mode(config: Config, cluster: Cluster, target: Target) -> Iterator[Finding]:
@@ -115,12 +115,12 @@ def _authentication_mode(config: Config, cluster: Cluster, target: Target) -> It
 
 def _network(config: Config, cluster: Cluster) -> Iterator[Finding]:
     """Find nodes in another VPC, or without a security group of the control plane."""
-    network, found, name = config.network, cluster["resourcesVpcConfig"], config.eks_cluster_name
-    if network.vpc_id != found["vpcId"]:
-        message = f"is not the VPC of {name}; write {found['vpcId']}"
+    network, deployed, name = config.network, cluster["resourcesVpcConfig"], config.eks_cluster_name
+    if network.vpc_id != deployed["vpcId"]:
+        message = f"is not the VPC of {name}; write {deployed['vpcId']}"
         yield error(("network", "vpc_id"), network.vpc_id, message)
-    own = filter(None, [found.get("clusterSecurityGroupId")])
-    groups = [*found.get("securityGroupIds", ()), *own]
+    of_cluster = filter(None, [deployed.get("clusterSecurityGroupId")])
+    groups = [*deployed.get("securityGroupIds", ()), *of_cluster]
     if network.security_group_id not in groups:
         message = (
             f"is not carried by {name}, so nodes and control plane may not reach each other; name "
@@ -134,10 +134,12 @@ def _endpoint(config: Config, cluster: Cluster) -> Iterator[Finding]:
 
     By that the deployment decides whether its function runs in the VPC.
     """
-    eks, found, name = config.eks, cluster["resourcesVpcConfig"], config.eks_cluster_name
-    open_to = [kind for kind in ("public", "private") if found.get(f"endpoint{kind.title()}Access")]
+    eks, deployed, name = config.eks, cluster["resourcesVpcConfig"], config.eks_cluster_name
+    open_to = [
+        kind for kind in ("public", "private") if deployed.get(f"endpoint{kind.title()}Access")
+    ]
     access = "_and_".join(open_to)
-    cidrs = found.get("publicAccessCidrs") or []
+    cidrs = deployed.get("publicAccessCidrs") or []
     if eks.endpoint_access != access:
         message = f"is not that of {name}; write {access}"
         yield error(("eks", "endpoint_access"), eks.endpoint_access, message)
@@ -177,8 +179,8 @@ def _access_entries(config: Config, target: Target) -> Iterator[Finding]:
         return
     eks, name = target.client("eks"), config.eks_cluster_name
     there = {*listed(eks, "list_access_entries", "accessEntries", clusterName=name)}
-    made = resources_of(config, "platform", target.client, resource_type=_ACCESS_ENTRY)
-    ours = {identifier.partition("|")[0] for identifier in made}
+    entries = resources_of(config, "platform", target.client, resource_type=_ACCESS_ENTRY)
+    ours = {identifier.partition("|")[0] for identifier in entries}
     for arn, path in {each.value: each.path for each in named}.items():
         if arn in there - ours:
             delete = f"aws eks delete-access-entry --cluster-name {name}"

@@ -58,15 +58,15 @@ def _provider(config: Config, target: Target, *, arn: str) -> Problems:
         message = f"is not that of {name}, so its pods get no role; write {wanted}"
     else:
         iam = target.client("iam")
-        found = answer_of(
+        provider = answer_of(
             iam.get_open_id_connect_provider, "NoSuchEntity", OpenIDConnectProviderArn=arn
         )
-        if found is None:
+        if provider is None:
             message = (
                 "does not exist, so pods get no role; run `aws iam create-open-id-connect-provider "
                 f"--url {issuer} --client-id-list {_AUDIENCE}`"
             )
-        elif _AUDIENCE not in found.get("ClientIDList", ()):
+        elif _AUDIENCE not in provider.get("ClientIDList", ()):
             message = (
                 f"lacks the audience {_AUDIENCE}, so pods get no role; run `aws iam "
                 f"add-client-id-to-open-id-connect-provider --open-id-connect-provider-arn {arn} "
@@ -87,8 +87,8 @@ def _network(config: Config, target: Target) -> Problems:
         for tag in subnet.get("Tags", ()):
             if tag["Key"] in zones:
                 zones[tag["Key"]].add(subnet["AvailabilityZoneId"])
-    made = (len(config.network.public_subnet_cidrs), len(config.network.new_hyperpod_cidrs))
-    if all(max(len(zones[role]), new) < _ZONES for role, new in zip(_ROLES, made, strict=True)):
+    counts = (len(config.network.public_subnet_cidrs), len(config.network.new_hyperpod_cidrs))
+    if all(max(len(zones[role]), new) < _ZONES for role, new in zip(_ROLES, counts, strict=True)):
         message = (
             f"has no subnets with the tag {_ROLES[0]} in two zones, nor with {_ROLES[1]}: the load "
             "balancer of an endpoint finds none; run `aws ec2 create-tags --resources SUBNET "

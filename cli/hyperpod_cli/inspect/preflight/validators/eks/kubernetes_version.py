@@ -86,7 +86,7 @@ def offered_addons(eks: AwsClient, *, kubernetes_version: str) -> Iterator[Versi
         yield Versions(
             addon_name=name,
             pinned=ADDON_VERSIONS[kubernetes_version].get(name),
-            default=next((found for found, one in offered if one.get("defaultVersion")), None),
+            default=next((number for number, one in offered if one.get("defaultVersion")), None),
             offered=sorted((version for version, _ in offered), key=_numbers, reverse=True),
         )
 

@@ -46,16 +46,16 @@ def managed_grafana(config: Config, target: Target) -> Problems:
 def _of_yours(grafana: GrafanaConfig, target: Target) -> Problems:
     arn, name = str(grafana.workspace_arn), grafana.workspace_name
     account, identifier = arn.split(":")[4], arn.rpartition("/")[2]
-    found = None
+    answer = None
     if account == target.account:
-        found = answer_of(target.client("grafana").describe_workspace, workspaceId=identifier)
-    there = None if found is None else found["workspace"].get("name")
+        answer = answer_of(target.client("grafana").describe_workspace, workspaceId=identifier)
+    there = None if answer is None else answer["workspace"].get("name")
     if there == name:
         return
     path, value = (*_PATH, "workspace_arn"), arn
     if account != target.account:
         message = f"must be of account {target.account}, where the deployment is"
-    elif found is None:
+    elif answer is None:
         message = "does not exist; correct it, or leave it out with its name and one is made"
     else:
         path, value, message = (*_PATH, "workspace_name"), str(name), f"must be {there}, its name"

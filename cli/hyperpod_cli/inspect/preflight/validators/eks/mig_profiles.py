@@ -17,8 +17,8 @@ def mig_profiles(config: Config, target: Target) -> Problems:
     [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-gpu-partitioning-setup.html)
     """
     name = config.cluster.name
-    found = answer_of(target.client("sagemaker").describe_cluster, ClusterName=name) or {}
-    there = {each["InstanceGroupName"]: each for each in found.get("InstanceGroups", ())}
+    cluster = answer_of(target.client("sagemaker").describe_cluster, ClusterName=name) or {}
+    there = {each["InstanceGroupName"]: each for each in cluster.get("InstanceGroups", ())}
     for where, group in config.cluster.instance_groups_with_paths():
         current = there.get(group.name, {})
         labels = (current.get("KubernetesConfig") or {}).get("CurrentLabels") or {}
@@ -30,5 +30,5 @@ def mig_profiles(config: Config, target: Target) -> Problems:
             f"{before or 'whole'}), which fails while a pod has one: first `kubectl drain -l "
             f"{GROUP_LABEL}={group.name} --ignore-daemonsets --delete-emptydir-data`"
         )
-        told = warning((*where, "mig_profile"), group.mig_profile, message)
-        yield told, f"aws sagemaker describe-cluster --cluster-name {name}"
+        finding = warning((*where, "mig_profile"), group.mig_profile, message)
+        yield finding, f"aws sagemaker describe-cluster --cluster-name {name}"

@@ -30,12 +30,12 @@ def operators(config: Config, target: Target) -> Problems:
     [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html)
     """
     eks, name = target.client("eks"), config.eks_cluster_name
-    made = _made(config)
-    if not made or answer_of(eks.describe_cluster, name=name) is None:
+    switches = _made(config)
+    if not switches or answer_of(eks.describe_cluster, name=name) is None:
         return
     there, others = addons_there(config, target, "operators", "observability")
     command = f"aws eks list-addons --cluster-name {name}"
-    for addon, path in made.items():
+    for addon, path in switches.items():
         if addon in others:
             message = (
                 f"would install {addon}, which {name} has already, and CloudFormation takes none "

@@ -55,10 +55,10 @@ def task_governance(config: Config, target: Target) -> Problems:
 
 def _addon(config: Config, target: Target) -> Problems:
     eks, name = target.client("eks"), config.eks_cluster_name
-    found = answer_of(eks.describe_addon, clusterName=name, addonName=ADDON)
-    if found is None:
+    answer = answer_of(eks.describe_addon, clusterName=name, addonName=ADDON)
+    if answer is None:
         return
-    version = found["addon"]["addonVersion"]
+    version = answer["addon"]["addonVersion"]
     resources = resources_of(config, "operators", target.client, resource_type="AWS::EKS::Addon")
     delete = f"aws eks delete-addon --cluster-name {name} --addon-name {ADDON}"
     command = f"aws eks describe-addon --cluster-name {name} --addon-name {ADDON}"
@@ -83,7 +83,7 @@ def _theirs(
     sagemaker: AwsClient, cluster_arn: str, config: Config
 ) -> Iterator[tuple[Noun, Mapping[str, Any]]]:
     """Yield the policies and quotas of a cluster that the operators stack did not make."""
-    for noun, found in governance_of(sagemaker, cluster_arn):
-        is_ours = maker_of(found.get("Description", "")) == stack_name(config, "operators")
-        if found["Status"] not in _GOING and not is_ours:
-            yield noun, found
+    for noun, item in governance_of(sagemaker, cluster_arn):
+        is_ours = maker_of(item.get("Description", "")) == stack_name(config, "operators")
+        if item["Status"] not in _GOING and not is_ours:
+            yield noun, item

@@ -97,14 +97,14 @@ def _code(instance_type: str, *, is_spot: bool) -> str | None:
 def _used(config: Config, target: Target) -> Counter[str]:
     """Count the vCPUs that run, but for those of the deployment's own nodes."""
     used = Counter[str]()
-    own = {"Key": CLUSTER_TAG, "Value": config.eks_cluster_name}
+    cluster_tag = {"Key": CLUSTER_TAG, "Value": config.eks_cluster_name}
     ec2 = target.client("ec2")
-    found = listed(ec2, "describe_instances", "Reservations", Filters=_BILLED)
-    for instance in (each for reservation in found for each in reservation["Instances"]):
+    reservations = listed(ec2, "describe_instances", "Reservations", Filters=_BILLED)
+    for instance in (each for reservation in reservations for each in reservation["Instances"]):
         lifecycle = instance.get("InstanceLifecycle")
         code = _code(instance["InstanceType"], is_spot=lifecycle == "spot")
         is_counted = lifecycle in (None, "spot") and code is not None
-        if is_counted and own not in instance.get("Tags", ()):
+        if is_counted and cluster_tag not in instance.get("Tags", ()):
             used[str(code)] += _vcpus(instance)
     return used
 

@@ -45,8 +45,8 @@ def _taken_away(config: Config, target: Target) -> Problems:
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-external-accounting-db-slurm.html
     """
     name = config.cluster.name
-    found = answer_of(target.client("sagemaker").describe_cluster, ClusterName=name) or {}
-    slurm = found.get("Orchestrator", {}).get("Slurm", {})
+    cluster = answer_of(target.client("sagemaker").describe_cluster, ClusterName=name) or {}
+    slurm = cluster.get("Orchestrator", {}).get("Slurm", {})
     if "AccountingDatabase" in slurm:
         message = (
             f"must stay: the cluster {name} keeps its accounting in "
@@ -82,10 +82,10 @@ def _secret_problems(section: AccountingConfig, target: Target) -> Problems:
 
 def _object(value: str) -> Mapping[str, Any]:
     try:
-        found = json.loads(value)
+        content = json.loads(value)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
 def _subnet_problems(section: AccountingConfig, target: Target) -> Problems:

@@ -28,16 +28,16 @@ def imported_file_systems(config: Config, target: Target) -> Problems:
     files = () if config.storage is None else config.storage.placed_files
     kept = {f"{each.output_prefix}{_NAME}" for _, each in files}
     cloudformation = target.client("cloudformation")
-    found = described_stack(cloudformation, stack)
-    if found is None or not (files or config.makes_accounting):
+    described = described_stack(cloudformation, stack)
+    if described is None or not (files or config.makes_accounting):
         return
     gone = {
         value: key
-        for key, value in outputs_in(found).items()
+        for key, value in outputs_in(described).items()
         if key.endswith(_NAME) and key not in kept
     }
     imports = json.dumps(template_of(cloudformation, importer)) if gone else ""
-    for each in found.get("Outputs", ()):
+    for each in described.get("Outputs", ()):
         name = each.get("ExportName")
         if name and f'"{name}"' in imports and each["OutputValue"] in gone:
             homes = gone[each["OutputValue"]] != _NAME

@@ -13,10 +13,12 @@ def access_entries(deployment: LiveDeployment) -> Checks:
     """The entries of nodes' roles, admins, viewers and editors exist, with their policies."""
     config = deployment.config
     eks, name = deployment.client("eks"), config.eks_cluster_name
-    own = deployment.outputs_of("platform").get("SageMakerIAMRoleArn", "")
-    for role in sorted({group.execution_role_arn or own for group in config.cluster.all_groups}):
-        found = answer_of(eks.describe_access_entry, clusterName=name, principalArn=role)
-        kind = None if found is None else found["accessEntry"]["type"]
+    default_role = deployment.outputs_of("platform").get("SageMakerIAMRoleArn", "")
+    for role in sorted(
+        {group.execution_role_arn or default_role for group in config.cluster.all_groups}
+    ):
+        answer = answer_of(eks.describe_access_entry, clusterName=name, principalArn=role)
+        kind = None if answer is None else answer["accessEntry"]["type"]
         yield checked(
             f"aws eks describe-access-entry --cluster-name {name} --principal-arn {role}: {_NODES}",
             problem=None if kind == _NODES else f"is {kind}" if kind else "there is none",
@@ -40,5 +42,5 @@ def _policies(eks: AwsClient, cluster: str, principal: str) -> set[str]:
     """Return the policies of an access entry by name; none if there is no entry."""
     asked = {"clusterName": cluster, "principalArn": principal}
     operation, key = "list_associated_access_policies", "associatedAccessPolicies"
-    found = answer_of(lambda: {key: [*listed(eks, operation, key, **asked)]}) or {}
-    return {policy["policyArn"].rpartition("/")[2] for policy in found.get(key, ())}
+    answer = answer_of(lambda: {key: [*listed(eks, operation, key, **asked)]}) or {}
+    return {policy["policyArn"].rpartition("/")[2] for policy in answer.get(key, ())}

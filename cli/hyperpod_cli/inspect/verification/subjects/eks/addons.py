@@ -28,15 +28,17 @@ def addons(deployment: LiveDeployment) -> Checks:
     eks = deployment.client("eks")
     there = [*listed(eks, "list_addons", "addons", clusterName=name)]
     for addon in there:
-        found = eks.describe_addon(clusterName=name, addonName=addon)["addon"]
+        described = eks.describe_addon(clusterName=name, addonName=addon)["addon"]
         ours = bool(config.eks.addons_among([addon]))
-        version = pinned.get(addon, found["addonVersion"]) if ours else found["addonVersion"]
-        holds = (found["status"], found["addonVersion"]) == ("ACTIVE", version)
-        issues = [issue["message"] for issue in found.get("health", {}).get("issues", ())]
-        told = [f"is {found['status']}, {found['addonVersion']}", *issues]
+        version = (
+            pinned.get(addon, described["addonVersion"]) if ours else described["addonVersion"]
+        )
+        holds = (described["status"], described["addonVersion"]) == ("ACTIVE", version)
+        issues = [issue["message"] for issue in described.get("health", {}).get("issues", ())]
+        words = [f"is {described['status']}, {described['addonVersion']}", *issues]
         yield checked(
             f"aws eks describe-addon --cluster-name {name} --addon-name {addon}: ACTIVE, {version}",
-            problem=None if holds else ": ".join(told),
+            problem=None if holds else ": ".join(words),
             advice=WITHOUT.get(addon, "") + _NEEDS_NODES,
         )
     for addon in config.installed_addons:

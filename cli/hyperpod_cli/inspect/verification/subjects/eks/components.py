@@ -34,7 +34,7 @@ def components(deployment: LiveDeployment) -> Checks:
 
 
 def _by_switch(config: Config) -> Iterator[tuple[str, Workload]]:
-    release, own = config.helm.release, config.helm.namespace
+    release, of_release = config.helm.release, config.helm.namespace
     rows: list[tuple[str, Literal["ds", "deploy"], str, str]] = [
         ("health_monitoring_agent", "ds", "aws-hyperpod", name)
         for name in health_monitoring_agents(config)
@@ -42,9 +42,9 @@ def _by_switch(config: Config) -> Iterator[tuple[str, Workload]]:
     rows += [
         ("nvidia_device_plugin", "ds", "kube-system", f"{release}-nvidia-device-plugin"),
         ("neuron_device_plugin", "ds", "kube-system", "neuron-device-plugin-daemonset"),
-        ("efa_device_plugin", "ds", own, f"{release}-aws-efa-k8s-device-plugin"),
+        ("efa_device_plugin", "ds", of_release, f"{release}-aws-efa-k8s-device-plugin"),
         ("training_operator", "deploy", "kubeflow", f"{release}-training-operators"),
-        ("mpi_operator", "deploy", own, f"{release}-mpi-operator"),
+        ("mpi_operator", "deploy", of_release, f"{release}-mpi-operator"),
     ]
     for switch, kind, namespace, name in rows:
         without = _WITHOUT[switch]

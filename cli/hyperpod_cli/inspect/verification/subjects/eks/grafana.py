@@ -19,10 +19,10 @@ _WITHOUT = "No dashboard is shown without it. "
 )
 def grafana(deployment: LiveDeployment) -> Checks:
     """Grafana in the cluster has its pod; an Amazon Managed Grafana workspace is ACTIVE."""
-    found = deployment.config.observability.grafana
-    if found is None:
+    section = deployment.config.observability.grafana
+    if section is None:
         return
-    if found.kind == IN_CLUSTER:
+    if section.kind == IN_CLUSTER:
         pod = Workload(kind="deploy", name=RELEASE, namespace=RELEASE, without=_WITHOUT)
         yield pod.check(
             deployment, install="It was deleted: `hyperpod-cdk deploy` installs it again"

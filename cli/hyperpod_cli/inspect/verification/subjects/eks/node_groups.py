@@ -26,12 +26,12 @@ def _group(group: ManagedNodeGroupConfig, *, deployment: LiveDeployment) -> Chec
         message = f"`hyperpod-cdk deploy` brings it back: {group.name} was deleted by others"
         yield checked(shows, problem="is not there", advice=message)
         return
-    found = answer["nodegroup"]
-    issues = health_told(found)
-    told = ": ".join([f"is {found['status']}", "; ".join(issues)]).rstrip(": ")
+    described = answer["nodegroup"]
+    issues = health_told(described)
+    words = ": ".join([f"is {described['status']}", "; ".join(issues)]).rstrip(": ")
     yield checked(
         shows,
-        problem=None if found["status"] == "ACTIVE" and not issues else told,
+        problem=None if described["status"] == "ACTIVE" and not issues else words,
         advice=" ".join(dict.fromkeys(issues.values()))
         or "Wait while EKS changes it; see docs/node-groups.md for a group that stays so",
     )
@@ -40,7 +40,7 @@ def _group(group: ManagedNodeGroupConfig, *, deployment: LiveDeployment) -> Chec
     ]
     ready = [each for each in nodes if is_ready(each)]
     # An autoscaler may have changed it.
-    wanted = found["scalingConfig"]["desiredSize"]
+    wanted = described["scalingConfig"]["desiredSize"]
     yield checked(
         f"kubectl get nodes -l {NODE_GROUP_LABEL}={group.name}: {wanted} Ready",
         problem=None if len(ready) == wanted == len(nodes) else f"{len(ready)} of {len(nodes)}",

@@ -18,13 +18,13 @@ def readiness(deployment: LiveDeployment) -> Checks:
     config, nodes = deployment.config, deployment.nodes
     waiting = [node["metadata"]["name"] for node in nodes if not is_ready(node)]
     ready = [labels_of(node).get(GROUP_LABEL, "") for node in nodes if is_ready(node)]
-    told = [
+    words = [
         miscounted(ready, config=config) or "",
         f"not {several(waiting)}" if waiting else "",
     ]
     yield checked(
         f"{nodes_command(config)} -o wide: {count_in_words(config)}, every node is Ready",
-        problem="; ".join(part for part in told if part) or None,
+        problem="; ".join(part for part in words if part) or None,
         advice="See its conditions: `kubectl describe node NAME`. A node that never joins has a "
         "lifecycle script that fails, no route out, or a security group without its own rules",
     )

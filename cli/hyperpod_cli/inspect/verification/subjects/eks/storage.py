@@ -19,8 +19,12 @@ def storage(deployment: LiveDeployment) -> Checks:
         file_system = deployment.outputs_of("storage")[f"{files.output_prefix}FileSystemId"]
         yield from _claims(deployment, files, file_system=file_system)
     if section.dynamic_provisioning:
-        found = existing(StorageV1Api(deployment.kubernetes).read_storage_class, _DYNAMIC)
-        kind = None if found is None else (found.parameters or {}).get("deploymentType")
+        storage_class = existing(StorageV1Api(deployment.kubernetes).read_storage_class, _DYNAMIC)
+        kind = (
+            None
+            if storage_class is None
+            else (storage_class.parameters or {}).get("deploymentType")
+        )
         yield checked(
             f"kubectl get storageclass {_DYNAMIC} -o jsonpath={{.parameters.deploymentType}}",
             problem=None if kind == "PERSISTENT_2" else f"is {kind}",
@@ -47,11 +51,11 @@ def _claims(
         )
         volume = None if claim is None else claim.spec.volume_name
         if volume:
-            found = _source(existing(core.read_persistent_volume, volume))
-            is_its = found is not None and found.startswith(file_system)
+            source_id = _source(existing(core.read_persistent_volume, volume))
+            is_its = source_id is not None and source_id.startswith(file_system)
             yield checked(
                 f"kubectl get pv {volume} -o jsonpath={{{source}}}",
-                problem=None if is_its else f"is {found}, not {file_system}",
+                problem=None if is_its else f"is {source_id}, not {file_system}",
                 advice="Storage issues: the volume is of another file system, or gone. Delete the "
                 "pods that use it, the claim and the volume, then run `hyperpod-cdk deploy`",
             )

@@ -65,10 +65,10 @@ def _wanted(
         yield Noun.QUOTA, quota_name(cluster, team.name), team.to_request()
 
 
-def _difference(found: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> str | None:
-    if found is None:
+def _difference(item: Mapping[str, Any] | None, wanted: Mapping[str, Any]) -> str | None:
+    if item is None:
         return "is not there"
-    if found["Status"] not in IN_FORCE:
-        return f"is {found['Status']}: {found.get('FailureReason', '')}".rstrip(": ")
-    differing = [key for key, value in wanted.items() if not says(found.get(key), value)]
+    if item["Status"] not in IN_FORCE:
+        return f"is {item['Status']}: {item.get('FailureReason', '')}".rstrip(": ")
+    differing = [key for key, value in wanted.items() if not says(item.get(key), value)]
     return f"has another {' and '.join(differing)}" if differing else None

@@ -15,8 +15,8 @@ def accounting(deployment: LiveDeployment) -> Checks:
         return
     name = deployment.outputs_of("storage")["AccountingDatabaseId"]
     answer = deployment.client("rds").describe_db_instances(DBInstanceIdentifier=name)
-    [found] = answer["DBInstances"]
-    wrong = [words for words, is_so in _differences(found, section) if is_so]
+    [database] = answer["DBInstances"]
+    wrong = [words for words, is_so in _differences(database, section) if is_so]
     yield checked(
         f"aws rds describe-db-instances --db-instance-identifier {name}",
         problem=", ".join(wrong) or None,
@@ -26,12 +26,14 @@ def accounting(deployment: LiveDeployment) -> Checks:
     )
 
 
-def _differences(found: Mapping[str, Any], section: AccountingConfig) -> Iterator[tuple[str, bool]]:
-    status = found["DBInstanceStatus"]
+def _differences(
+    database: Mapping[str, Any], section: AccountingConfig
+) -> Iterator[tuple[str, bool]]:
+    status = database["DBInstanceStatus"]
     # Backups, maintenance and changes of the size leave it usable.
     yield f"is {status}", status not in ("available", "backing-up", "storage-optimization")
-    yield "is not encrypted", not found["StorageEncrypted"]
-    yield "is public", found["PubliclyAccessible"]
-    yield "has no backups", not found["BackupRetentionPeriod"]
-    unprotected = not (found["DeletionProtection"] or section.delete_with_stack)
+    yield "is not encrypted", not database["StorageEncrypted"]
+    yield "is public", database["PubliclyAccessible"]
+    yield "has no backups", not database["BackupRetentionPeriod"]
+    unprotected = not (database["DeletionProtection"] or section.delete_with_stack)
     yield "has no deletion protection", unprotected

@@ -10,8 +10,8 @@ from hyperpod_shared.clusters import CONTROLLER, node_type, partitions_of
 def partitions(deployment: LiveDeployment) -> Checks:
     """The controller runs, and each group has the node type and partition of the configuration."""
     sagemaker, name = deployment.client("sagemaker"), deployment.config.cluster.name
-    found = find_cluster(sagemaker, name)
-    roles = {group: node_type(described) for group, described in found.groups.items()}
+    cluster = find_cluster(sagemaker, name)
+    roles = {group: node_type(described) for group, described in cluster.groups.items()}
     states = [
         node.status for node in nodes_of(sagemaker, name) if roles.get(node.group) == CONTROLLER
     ]
@@ -24,9 +24,9 @@ def partitions(deployment: LiveDeployment) -> Checks:
     )
     wrong = []
     for group in deployment.config.cluster.instance_groups:
-        if group.slurm is None or group.name not in found.groups:
+        if group.slurm is None or group.name not in cluster.groups:
             continue
-        described = found.groups[group.name]
+        described = cluster.groups[group.name]
         there = [roles[group.name], *partitions_of(described)]
         wanted = [
             group.slurm.node_type,
