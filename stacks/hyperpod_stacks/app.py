@@ -3,8 +3,6 @@
 `python -m hyperpod_stacks.app` runs it in any folder; `app.py` of a checkout, in the checkout's.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -10,7 +10,6 @@ from hyperpod_cdk.observability.notifications import topic_name
 from hyperpod_cdk.observability.prometheus import (
     HyperPodMetrics,
     PrometheusWorkspace,
-    Workspace,
     endpoint_of,
     workspace_of,
 )
@@ -64,14 +63,24 @@ class OperatorsStack(DeployedStack):
             notifications = config.observability.notifications
             in_slack = notifications is not None and notifications.slack is not None
             workspace.tell(topic_arn, in_slack=in_slack)
-        grafana = None
+        grafana, panels = None, watched(config)
         if shown is not None and shown.kind == MANAGED:
             grafana = grafana_of(
                 self, "Grafana", config=shown, name=config.name, prometheus=workspace
             )
             self.add_outputs({"GrafanaUrl": grafana.url})
         elif shown is not None:
-            self._add_grafana(config, platform=platform, workspace=workspace)
+            in_cluster = GrafanaInCluster(
+                self,
+                "Grafana",
+                cluster=platform.eks_cluster,
+                provisioner=platform.provisioner,
+                prometheus=workspace,
+                dashboards=dashboards(panels),
+                cloudwatch=reads_cloudwatch(panels),
+                image=config.grafana_image,
+            )
+            self.add_outputs({"GrafanaCommand": in_cluster.command})
         HyperPodMetrics(
             self,
             "Metrics",
@@ -81,14 +90,13 @@ class OperatorsStack(DeployedStack):
             workspace=workspace,
             grafana=grafana,
         )
-        PrometheusRules(
-            self, "Rules", watched=watched(config), workspace_arn=workspace.workspace_arn
+        PrometheusRules(self, "Rules", watched=panels, workspace_arn=workspace.workspace_arn)
+        self.add_outputs(
+            {
+                "PrometheusWorkspaceArn": workspace.workspace_arn,
+                "PrometheusEndpoint": endpoint_of(self, workspace),
+            }
         )
-        outputs = {
-            "PrometheusWorkspaceArn": workspace.workspace_arn,
-            "PrometheusEndpoint": endpoint_of(self, workspace),
-        }
-        self.add_outputs(outputs)
 
     def _topic_arn(self, config: Config) -> str | None:
         """Return the topic that alarms tell, by its name: an export in use cannot be taken away."""
@@ -97,22 +105,6 @@ class OperatorsStack(DeployedStack):
             return None if notifications is None else notifications.topic_arn
         name = topic_name(stack_name(config, "observability"))
         return self.format_arn(service="sns", resource=name)
-
-    def _add_grafana(
-        self, config: Config, *, platform: PlatformStack, workspace: Workspace
-    ) -> None:
-        seen = watched(config)
-        made = GrafanaInCluster(
-            self,
-            "Grafana",
-            cluster=platform.eks_cluster,
-            provisioner=platform.provisioner,
-            prometheus=workspace,
-            dashboards=dashboards(seen),
-            cloudwatch=reads_cloudwatch(seen),
-            image=config.grafana_image,
-        )
-        self.add_outputs({"GrafanaCommand": made.command})
 
     def _inference(self, config: Config, platform: PlatformStack) -> InferenceSetup | None:
         if not config.operators.inference_operator:

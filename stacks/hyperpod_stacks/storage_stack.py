@@ -55,7 +55,7 @@ class StorageStack(DeployedStack):
             key=key,
             encryption_key=self._platform.keys.file_system,
         )
-        outputs = self._mount(
+        self._mount(
             files,
             key=key,
             suffix=suffix,
@@ -66,7 +66,7 @@ class StorageStack(DeployedStack):
             f"{files.output_prefix}DataRepository{index + 1}": location
             for index, location in enumerate(lustre.data_repositories)
         }
-        self.add_outputs({**outputs, **links})
+        self.add_outputs(links)
 
     def _add_home_directories(self, homes: HomeDirectoriesConfig) -> None:
         subnets = self._platform.network.node_subnets
@@ -79,13 +79,12 @@ class StorageStack(DeployedStack):
             homes=homes,
             encryption_key=self._platform.keys.file_system,
         )
-        outputs = self._mount(
+        self._mount(
             homes,
             key=("storage", "home_directories"),
             suffix="-home",
             file_system_id=file_system.file_system_id,
         )
-        self.add_outputs(outputs)
 
     def _mount(
         self,
@@ -95,8 +94,8 @@ class StorageStack(DeployedStack):
         suffix: str,
         file_system_id: str,
         provisioning: Mapping[str, str] | None = None,
-    ) -> dict[str, str]:
-        """Have pods mount a file system; return its outputs, by which nodes mount it."""
+    ) -> None:
+        """Have pods mount a file system, and add the outputs by which nodes mount it."""
         mount = FileSystemAvailability(
             self,
             f"Availability{suffix}",
@@ -115,13 +114,14 @@ class StorageStack(DeployedStack):
             ),
             platform=self._platform,
         )
-        prefix = files.output_prefix
-        named = {f"{prefix}FileSystemMountName": mount.mount_name}
-        return {
-            f"{prefix}FileSystemId": file_system_id,
-            f"{prefix}FileSystemDnsName": mount.dns_name,
-            **(named if isinstance(files, LustreConfig) else {}),
-        }
+        prefix, is_lustre = files.output_prefix, isinstance(files, LustreConfig)
+        self.add_outputs(
+            {
+                f"{prefix}FileSystemId": file_system_id,
+                f"{prefix}FileSystemDnsName": mount.dns_name,
+                f"{prefix}FileSystemMountName": mount.mount_name if is_lustre else None,
+            }
+        )
 
     def _parameters(self, storage: StorageConfig) -> dict[str, str]:
         subnets = self._platform.network.node_subnets

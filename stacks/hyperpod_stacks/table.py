@@ -10,9 +10,8 @@ from hyperpod_cdk.encryption.key_policy import log_group_names
 from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
-from hyperpod_cdk.observability.section import IN_CLUSTER, METRICS_ADDON
-from hyperpod_cdk.slurm.accounting_section import AccountingConfig
-from hyperpod_cdk.storage.claim_section import MaintainedFiles
+from hyperpod_cdk.observability.section import METRICS_ADDON
+from hyperpod_cdk.schema.words import counted
 from hyperpod_cdk.workloads.images import base_images
 from hyperpod_shared.governance import ADDON as TASK_GOVERNANCE
 from hyperpod_shared.owner import TAG_PREFIX
@@ -145,7 +144,7 @@ def description(config: Config) -> Iterator[str]:
 
 def _platform(config: Config) -> Iterator[str]:
     place = config.region if config.region is not None else "the region of your environment"
-    parts = [_network(config)]
+    parts = [config.network.summary(endpoints=len(config.endpoint_services))]
     if config.control_plane is not None:
         access = config.control_plane.endpoint_access.replace("_", " ")
         if config.control_plane.is_existing:
@@ -154,44 +153,13 @@ def _platform(config: Config) -> Iterator[str]:
     yield f"in {place}: {', '.join(parts)}"
 
 
-def _network(config: Config) -> str:
-    network = config.network
-    if network.closed:
-        services = config.endpoint_services
-        return f"VPC {network.vpc_cidr}, closed, {_counted(len(services), 'interface endpoint')}"
-    gateways = _counted(network.nat_gateway_count, "NAT gateway")
-    if network.vpc_id is None:
-        return f"VPC {network.vpc_cidr}, {gateways}"
-    new = len(network.public_subnet_cidrs + network.eks_subnet_cidrs + network.new_hyperpod_cidrs)
-    return f"existing VPC {network.vpc_id}, {_counted(new, 'new subnet')}, {gateways}"
-
-
 def _storage(config: Config) -> Iterator[str]:
     storage, accounting = config.storage, config.cluster.accounting
     if accounting is not None and config.makes_accounting:
-        yield (
-            f"RDS for MariaDB {accounting.instance_class} of {accounting.storage_gib} GiB for "
-            f"Slurm's accounting, {_kept(accounting)}"
-        )
+        yield accounting.summary
     if storage is None:
         return
-    for _, files in storage.file_systems:
-        if files.file_system_id is not None:
-            yield f"FSx for Lustre {files.file_system_id}, which exists"
-            continue
-        size = (
-            f"with Intelligent-Tiering at {files.throughput_mbps} MB/s"
-            if files.is_tiered
-            else f"of {files.capacity_gib} GiB at {files.throughput_mbps_per_tib} MB/s/TiB"
-        )
-        linked = "".join(f", linked to {each.s3_uri}" for each in files.data_repositories)
-        yield f"FSx for Lustre {size}, {_kept(files)}{linked}"
-    homes = storage.home_directories
-    if homes is not None:
-        yield (
-            f"FSx for OpenZFS of {homes.capacity_gib} GiB at {homes.throughput_mbps} MB/s, "
-            f"{_kept(homes)}"
-        )
+    yield from (files.summary for _, files in storage.placed_files)
     if storage.dynamic_provisioning:
         yield "StorageClass fsx-dynamic, which makes a file system for each claim of users"
 
@@ -206,17 +174,12 @@ def _deletes_data(config: Config) -> str:
     return f"{' and '.join(keys)} to true"
 
 
-def _kept(data: MaintainedFiles | AccountingConfig) -> str:
-    return "deleted with its stack" if data.delete_with_stack else "retained"
-
-
 def _addons(config: Config) -> Iterator[str]:
     yield " and ".join(_ADDONS[name] for name in config.addons_that_need_nodes)
 
 
 def _workloads(config: Config) -> Iterator[str]:
-    bases = base_images(config.instance_types)
-    kinds = " and ".join(base.name for base in bases)
+    kinds = " and ".join(base.name for base in base_images(config.instance_types))
     place = "in the VPC" if config.builds_in_network else "outside the VPC"
     yield f"ECR repository {config.repository_name}, and a build {place} of its images: {kinds}"
 
@@ -225,71 +188,33 @@ def _operators(config: Config) -> Iterator[str]:
     yield ", ".join(_ADDONS[name] for name in config.addons_after_nodes)
     if config.governance is not None:
         yield f"quotas of the teams {', '.join(team.name for team in config.governance.teams)}"
-    prometheus = config.observability.prometheus
-    if prometheus is not None:
-        name = (prometheus.workspace_arn or "").rpartition("/")[2]
-        kept = "deleted with its stack" if prometheus.delete_with_stack else "retained"
-        yield f"workspace of Prometheus{f' {name}, which exists' if name else f', {kept}'}"
-        yield from _grafana(config)
-
-
-def _grafana(config: Config) -> Iterator[str]:
-    grafana = config.observability.grafana
-    if grafana is None:
-        return
-    if grafana.kind == IN_CLUSTER:
-        yield "Grafana in the cluster, with the dashboards"
-    elif grafana.workspace_arn is not None:
-        yield f"workspace of Amazon Managed Grafana {grafana.workspace_name}, which exists"
-    else:
-        kept = "deleted with its stack" if grafana.delete_with_stack else "retained"
-        yield f"workspace of Amazon Managed Grafana, {kept}"
+    for metrics in (config.observability.prometheus, config.observability.grafana):
+        if metrics is not None:
+            yield metrics.summary
 
 
 def _observability(config: Config) -> Iterator[str]:
-    cloudwatch = config.observability.cloudwatch
-    if cloudwatch is not None:
-        logs = " and logs of containers" if cloudwatch.container_logs else ""
-        yield f"Container Insights: metrics{logs} in CloudWatch"
-    notifications = config.observability.notifications
-    if notifications is not None:
-        readers = []
-        if notifications.topic_arn is not None:
-            readers.append(f"topic {notifications.topic_arn.rpartition(':')[2]}")
-        if notifications.emails:
-            readers.append(_counted(len(notifications.emails), "e-mail address", "es"))
-        if notifications.slack is not None:
-            readers.append(f"Slack channel {notifications.slack.channel_id}")
-        yield f"messages about the cluster to {' and '.join(readers) or 'a topic without readers'}"
-    budget = config.observability.budget
-    if budget is not None:
-        of = "the account" if budget.tag is None else f"what has the tag {budget.tag}"
-        yield f"budget of {budget.monthly_usd:,} USD a month for {of}"
+    watched = config.observability
+    for section in (watched.cloudwatch, watched.notifications, watched.budget):
+        if section is not None:
+            yield section.summary
 
 
 def _node_groups(config: Config) -> Iterator[str]:
     release = "" if config.cluster.exists else f"Helm release {config.helm.release}, "
-    yield f"{release}{_counted(len(config.node_groups), 'EKS node group')}:"
+    yield f"{release}{counted(len(config.node_groups), 'EKS node group')}:"
     for group in config.node_groups:
-        types = " or ".join(group.instance_types)
         zone = group.availability_zone_id
         several = len(config.network.hyperpod_subnets) > 1
         place = f" in {zone}" if several and zone is not None else ""
-        reserved = group.reservation
-        held = "" if reserved is None else f" of {reserved[1].rpartition('/')[2]}"
-        yield (
-            f"- {group.name}: {group.desired_size} x {types} ({group.min_size} to "
-            f"{group.most_nodes}), {group.capacity}{held}{place}"
-        )
+        yield f"- {group.summary}{place}"
 
 
 def _hyperpod(config: Config) -> Iterator[str]:
     groups = config.cluster.all_groups
     release = "" if config.control_plane is None else f"Helm release {config.helm.release}, "
-    yield (
-        f"{release}HyperPod cluster {config.cluster.name} with "
-        f"{_counted(len(groups), 'instance group')}:"
-    )
+    number = counted(len(groups), "instance group")
+    yield f"{release}HyperPod cluster {config.cluster.name} with {number}:"
     for group in groups:
         types = " or ".join(group.possible_instance_types)
         role = group.execution_role_arn or config.cluster.execution_role_arn
@@ -300,10 +225,6 @@ def _hyperpod(config: Config) -> Iterator[str]:
         slurm = group.slurm if isinstance(group, InstanceGroupConfig) else None
         in_slurm = "" if slurm is None else f", {slurm}"
         yield f"- {group.name}: {group.instance_count} x {types}{in_slurm}{place}{runs_as}"
-
-
-def _counted(number: int, noun: str, plural: str = "s") -> str:
-    return f"{number} {noun}{'' if number == 1 else plural}"
 
 
 STACKS: Mapping[StackKind, StackRow] = {

@@ -19,6 +19,7 @@ from hyperpod_cdk.schema.cidrs import AllocatableCidr
 from hyperpod_cdk.schema.errors import Findings, refuse
 from hyperpod_cdk.schema.limits import Message
 from hyperpod_cdk.schema.section import EKS, Listed, OrchestratedBy, Section, judged
+from hyperpod_cdk.schema.words import counted
 
 SecurityGroupRule = Literal["self_ingress", "self_egress", "internet_egress"]
 SECURITY_GROUP_RULES: tuple[str, ...] = get_args(SecurityGroupRule)
@@ -207,6 +208,16 @@ class NetworkConfig(Section):
     self_ingress and self_egress (all traffic from and to itself, which EFA needs) and
     internet_egress (all traffic to 0.0.0.0/0). EC2 rejects a rule that already exists. Default:
     none."""
+
+    def summary(self, *, endpoints: int) -> str:
+        """Return what it is, in a line, with the number of interface endpoints of a closed one."""
+        if self.closed:
+            return f"VPC {self.vpc_cidr}, closed, {counted(endpoints, 'interface endpoint')}"
+        gateways = counted(self.nat_gateway_count, "NAT gateway")
+        if self.vpc_id is None:
+            return f"VPC {self.vpc_cidr}, {gateways}"
+        new = len(self.public_subnet_cidrs + self.eks_subnet_cidrs + self.new_hyperpod_cidrs)
+        return f"existing VPC {self.vpc_id}, {counted(new, 'new subnet')}, {gateways}"
 
     @property
     def resolves_aws_alone(self) -> bool:

@@ -235,6 +235,15 @@ class ManagedNodeGroupConfig(Section):
         return next(((key, value) for key, value in named if value is not None), None)
 
     @property
+    def summary(self) -> str:
+        """What it is, in a line."""
+        types, sizes = " or ".join(self.instance_types), f"{self.min_size} to {self.most_nodes}"
+        reserved = (
+            "" if self.reservation is None else f" of {self.reservation[1].rpartition('/')[2]}"
+        )
+        return f"{self.name}: {self.desired_size} x {types} ({sizes}), {self.capacity}{reserved}"
+
+    @property
     def has_efa(self) -> bool:
         """Whether the nodes have interfaces of EFA."""
         if self.efa is None:

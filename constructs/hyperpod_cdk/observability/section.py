@@ -16,6 +16,7 @@ from hyperpod_cdk.schema.section import (
     OrchestratedBy,
     Section,
 )
+from hyperpod_cdk.schema.words import after_deletion, counted
 
 CLOUDWATCH_ADDON: Final = "amazon-cloudwatch-observability"
 METRICS_ADDON: Final = "amazon-sagemaker-hyperpod-observability"
@@ -37,6 +38,12 @@ class CloudWatchConfig(Section):
 
     container_logs: bool = True
     """Whether to collect what containers and nodes log. Default: true."""
+
+    @property
+    def summary(self) -> str:
+        """What it collects, in a line."""
+        logs = " and logs of containers" if self.container_logs else ""
+        return f"Container Insights: metrics{logs} in CloudWatch"
 
     def to_request(self) -> dict[str, Any]:
         """Return the configuration values of the add-on.
@@ -106,6 +113,14 @@ class PrometheusConfig(Section):
     container_logs: bool = False
     """Whether the add-on sends what containers log to CloudWatch. Default: false."""
 
+    @property
+    def summary(self) -> str:
+        """What the workspace is, in a line."""
+        if self.workspace_arn is not None:
+            return f"workspace of Prometheus {self.workspace_arn.rpartition('/')[2]}, which exists"
+        kept = after_deletion(delete_with_stack=self.delete_with_stack)
+        return f"workspace of Prometheus, {kept}"
+
     def to_request(self) -> dict[str, Any]:
         """Return the configuration values of the add-on, but for the workspace."""
         interval = {"scrapeInterval": self.scrape_interval_seconds}
@@ -138,6 +153,12 @@ class BudgetConfig(Section):
     tag: Annotated[str | None, Field(examples=["team"])] = None
     """Key in tags whose value identifies the costs of this deployment. Activate it once as a cost
     allocation tag in AWS Billing. Default: the costs of the whole account."""
+
+    @property
+    def summary(self) -> str:
+        """What it limits, in a line."""
+        payer = "the account" if self.tag is None else f"what has the tag {self.tag}"
+        return f"budget of {self.monthly_usd:,} USD a month for {payer}"
 
     def _findings(self) -> Findings:
         if not 1 <= len(self.percent) <= _MOST_NOTIFICATIONS:
@@ -180,6 +201,16 @@ class GrafanaConfig(Section):
     delete_with_stack: bool = False
     """Whether a new workspace is deleted with its stack, including the dashboards and alerts of
     users. Default: false, it stays."""
+
+    @property
+    def summary(self) -> str:
+        """What it is, in a line."""
+        if self.kind == IN_CLUSTER:
+            return "Grafana in the cluster, with the dashboards"
+        if self.workspace_arn is not None:
+            return f"workspace of Amazon Managed Grafana {self.workspace_name}, which exists"
+        kept = after_deletion(delete_with_stack=self.delete_with_stack)
+        return f"workspace of Amazon Managed Grafana, {kept}"
 
     def _findings(self) -> Findings:
         given = {
@@ -250,6 +281,18 @@ class NotificationsConfig(Section):
     patience_minutes: Annotated[Minutes, Field(examples=[120])] = 60
     """Minutes until a message is sent about missing nodes without a known cause, and about faulty
     nodes that were not replaced. 10 to 1440. Default: 60."""
+
+    @property
+    def summary(self) -> str:
+        """Who gets messages, in a line."""
+        readers = []
+        if self.topic_arn is not None:
+            readers.append(f"topic {self.topic_arn.rpartition(':')[2]}")
+        if self.emails:
+            readers.append(counted(len(self.emails), "e-mail address", "es"))
+        if self.slack is not None:
+            readers.append(f"Slack channel {self.slack.channel_id}")
+        return f"messages about the cluster to {' and '.join(readers) or 'a topic without readers'}"
 
 
 class ObservabilityConfig(Section):

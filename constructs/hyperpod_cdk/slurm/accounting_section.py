@@ -14,6 +14,7 @@ from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import ApiLimits, Message
 from hyperpod_cdk.schema.named_resources import Names
 from hyperpod_cdk.schema.section import Api, Listed, Section
+from hyperpod_cdk.schema.words import after_deletion
 
 # A DB subnet group covers two zones, also for an instance in one.
 # https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_VPC.WorkingWithRDSInstanceinaVPC.html
@@ -127,6 +128,14 @@ class AccountingConfig(Section):
     def exists(self) -> bool:
         """Whether the database is there already."""
         return self.endpoint is not None
+
+    @property
+    def summary(self) -> str:
+        """What the database that it makes is, in a line."""
+        return (
+            f"RDS for MariaDB {self.instance_class} of {self.storage_gib} GiB for Slurm's "
+            f"accounting, {after_deletion(delete_with_stack=self.delete_with_stack)}"
+        )
 
     @property
     def created_as(self) -> str:

@@ -10,6 +10,7 @@ from hyperpod_cdk.schema.arns import BUCKET_NAME
 from hyperpod_cdk.schema.errors import Finding, Findings
 from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, ListLimits, Message
 from hyperpod_cdk.schema.section import EKS, Api, Listed, OrchestratedBy, Section
+from hyperpod_cdk.schema.words import after_deletion
 
 
 class MaintainedFiles(Section):
@@ -51,6 +52,11 @@ class MaintainedFiles(Section):
     ] = None
     """When FSx may maintain the file system, which stops it for minutes: day of the week (1 for
     Monday) and time in UTC, such as "7:03:00", in quotes. Default: FSx's choice."""
+
+    @property
+    def after_deletion(self) -> str:
+        """What becomes of the files when their stack is deleted."""
+        return after_deletion(delete_with_stack=self.delete_with_stack)
 
     def _findings(self) -> Findings:
         first, second = "delete_with_stack", "i_understand_all_files_are_deleted"

@@ -169,6 +169,17 @@ class LustreConfig(MaintainedFiles):
         return self.storage_type == TIERED
 
     @property
+    def summary(self) -> str:
+        """What it is, in a line."""
+        if self.file_system_id is not None:
+            return f"FSx for Lustre {self.file_system_id}, which exists"
+        size = f"of {self.capacity_gib} GiB at {self.throughput_mbps_per_tib} MB/s/TiB"
+        if self.is_tiered:
+            size = f"with Intelligent-Tiering at {self.throughput_mbps} MB/s"
+        linked = "".join(f", linked to {link.s3_uri}" for link in self.data_repositories)
+        return f"FSx for Lustre {size}, {self.after_deletion}{linked}"
+
+    @property
     def created_as(self) -> str:
         """What it was created as, and cannot become later: FSx would make another file system."""
         if self.file_system_id is not None:

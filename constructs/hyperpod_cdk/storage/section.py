@@ -77,6 +77,12 @@ class HomeDirectoriesConfig(MaintainedFiles):
         """What the names of its outputs begin with."""
         return "Home"
 
+    @property
+    def summary(self) -> str:
+        """What it is, in a line."""
+        size = f"{self.capacity_gib} GiB at {self.throughput_mbps} MB/s"
+        return f"FSx for OpenZFS of {size}, {self.after_deletion}"
+
     def node_mounts(self, outputs: Mapping[str, str]) -> Mounts:
         """Return what HyperPod mounts on nodes, as outputs of the storage stack name it."""
         name = outputs[f"{self.output_prefix}FileSystemDnsName"]

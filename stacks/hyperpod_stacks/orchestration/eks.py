@@ -1,6 +1,6 @@
 """What EKS adds to the stacks: a control plane, Helm releases, claims."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import aws_cdk as cdk
 from aws_cdk import aws_eks_v2 as eks
@@ -10,7 +10,6 @@ from constructs import Construct, IDependable
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.cluster import eks_cluster_of
 from hyperpod_cdk.eks.pod_security import EditorsPodSecurity
-from hyperpod_cdk.eks.section import EditorsConfig
 from hyperpod_cdk.helm.chart import HyperPodChart
 from hyperpod_cdk.helm.dependencies import HyperPodDependencies, PlaceholderRule
 from hyperpod_cdk.helm.release import DeletionCheck, PriorityClasses
@@ -18,7 +17,6 @@ from hyperpod_cdk.hyperpod.node_pools import NodePools
 from hyperpod_cdk.hyperpod.orchestrator import Eks
 from hyperpod_cdk.node_health.node_health import NodeHealth
 from hyperpod_cdk.provisioner.access import ProvisionerAccess
-from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.storage.claims import FileSystemClaims
 from hyperpod_stacks.orchestration.orchestration import FileSystem, Orchestration, Platform
 from hyperpod_stacks.packaged_chart import helm_chart
@@ -94,13 +92,18 @@ class EksOrchestration(Orchestration):
             depends_on=control_plane.before_access,
         )
         if config.eks.editors:
-            self._limit_editors(
+            # The namespaces of editors limit their pods before the editors get in.
+            pod_security = EditorsPodSecurity(
                 scope,
-                config.eks.editors,
-                control_plane.entries,
-                access=access,
+                "EditorsPodSecurity",
+                cluster=self.cluster,
                 provisioner=platform.provisioner,
+                editors=config.eks.editors,
+                depends_on=[access],
             )
+            principals = {arn for group in config.eks.editors for arn in group.principals}
+            for principal in sorted(principals):
+                control_plane.entries[principal].node.add_dependency(pod_security)
 
     @property
     def platform_outputs(self) -> dict[str, str]:
@@ -220,24 +223,3 @@ class EksOrchestration(Orchestration):
             delete_user_objects=self._config.helm.delete_user_objects,
             depends_on=everything,
         )
-
-    def _limit_editors(
-        self,
-        scope: Construct,
-        editors: Sequence[EditorsConfig],
-        entries: Mapping[str, Construct],
-        *,
-        access: ProvisionerAccess,
-        provisioner: Provisioner,
-    ) -> None:
-        """Have the namespaces of editors limit their pods before the editors get in."""
-        pod_security = EditorsPodSecurity(
-            scope,
-            "EditorsPodSecurity",
-            cluster=self.cluster,
-            provisioner=provisioner,
-            editors=editors,
-            depends_on=[access],
-        )
-        for principal in sorted({arn for each in editors for arn in each.principals}):
-            entries[principal].node.add_dependency(pod_security)
