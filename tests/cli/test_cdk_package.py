@@ -1,5 +1,7 @@
 """The CDK CLI that a wheel installs into the user's cache: complete, or not at all."""
 
+import os
+import stat
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -85,3 +87,44 @@ def test_a_cache_is_never_below_the_folder_one_is_in(
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("XDG_CACHE_HOME", given)
     assert user_cache() == tmp_path / ".cache" / "hyperpod-cdk"
+
+
+@pytest.mark.parametrize(
+    ("place", "mode", "is_refused"),
+    [
+        ("cache/hyperpod-cdk", 0o777, True),
+        ("cache/hyperpod-cdk", 0o1777, True),  # others may still add to it
+        ("cache", 0o777, True),
+        ("cache", 0o1777, False),  # as /tmp: others may not replace what is in it
+        ("cache/hyperpod-cdk", 0o755, False),
+    ],
+)
+def test_a_cache_that_others_may_write_is_refused(
+    cache: Path, place: str, mode: int, monkeypatch: pytest.MonkeyPatch, *, is_refused: bool
+) -> None:
+    play(monkeypatch, makes=[CDK])
+    cdk_package.node_modules()
+    shared = cache.parent.parent / place
+    shared.chmod(mode)
+    if not is_refused:
+        assert cdk_package.node_modules().is_relative_to(cache)
+        return
+    with pytest.raises(CacheError, match=f"^{shared}: is of user .* mode {mode:o}"):
+        cdk_package.node_modules()
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may give a folder away")
+def test_a_cache_of_another_user_is_refused(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    play(monkeypatch, makes=[CDK])
+    cdk_package.node_modules()
+    os.chown(cache, 12345, 12345)
+    with pytest.raises(CacheError, match=f"^{cache}: is of user 12345 "):
+        cdk_package.node_modules()
+
+
+def test_what_is_installed_is_of_its_user_alone(
+    cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    play(monkeypatch, makes=[CDK])
+    installed = cdk_package.node_modules().parent
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (cache, installed)] == [0o700, 0o700]

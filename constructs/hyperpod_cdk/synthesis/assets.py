@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _IN_WHEEL = _PACKAGE / "_assets"
+_PRIVATE = 0o700
 CHECKOUT = None if _IN_WHEEL.is_dir() else _PACKAGE.parent.parent
 """The checkout that the code is in; None of a wheel."""
 ASSETS = CHECKOUT or _IN_WHEEL
@@ -30,7 +32,7 @@ def asset_directory(name: str) -> Path:
 
 
 class CacheError(Exception):
-    """Nothing can be kept in the cache; the text says where and why."""
+    """Nothing can be kept in the cache, or run from it; the text says where and why."""
 
 
 def user_cache() -> Path:
@@ -38,14 +40,42 @@ def user_cache() -> Path:
 
     A relative path in the variable counts as none:
     https://specifications.freedesktop.org/basedir/latest/#variables
+
+    Raises:
+        CacheError: Others could put code there, which this user would run.
     """
     home = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (home if home.is_absolute() else Path.home() / ".cache") / "hyperpod-cdk"
+    cache = (home if home.is_absolute() else Path.home() / ".cache") / "hyperpod-cdk"
+    _refuse_shared(cache)
+    return cache
+
+
+def _refuse_shared(cache: Path) -> None:
+    """Refuse a folder that others own or may write, or of which they may replace a parent."""
+    if os.name == "nt":  # has no such owners and modes
+        return
+    real = cache.resolve()
+    for folder in (real, *real.parents):
+        if not folder.is_dir():
+            continue
+        status = folder.stat()
+        # A group with the number of its user has no one else in it.
+        others = stat.S_IWOTH if status.st_gid == status.st_uid else stat.S_IWOTH | stat.S_IWGRP
+        # As in /tmp: nobody else may rename what is in it.
+        is_sticky = folder != real and bool(status.st_mode & stat.S_ISVTX)
+        if status.st_uid not in (os.getuid(), 0) or (status.st_mode & others and not is_sticky):
+            raise CacheError(
+                f"{folder}: is of user {status.st_uid} with mode {stat.S_IMODE(status.st_mode):o}, "
+                f"so that others could change the programs in {cache}; make it yours with `chown` "
+                "and `chmod go-w`, or set XDG_CACHE_HOME to a folder of yours"
+            )
 
 
 @contextmanager
 def made_once(folder: Path) -> Iterator[Path]:
     """Yield an empty folder that becomes `folder`, which appears complete or not at all.
+
+    It is this user's alone, as mkdtemp makes it.
 
     Processes may race: each works in a folder of its own, and the first to rename it wins.
 
@@ -53,7 +83,7 @@ def made_once(folder: Path) -> Iterator[Path]:
         CacheError: There can be no such folder.
     """
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(mode=_PRIVATE, parents=True, exist_ok=True)
         unfinished = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     except OSError as error:
         raise CacheError(
@@ -62,7 +92,6 @@ def made_once(folder: Path) -> Iterator[Path]:
         ) from error
     try:
         yield unfinished
-        unfinished.chmod(0o755)
         try:
             unfinished.rename(folder)
         except OSError:

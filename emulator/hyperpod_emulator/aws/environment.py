@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import stat
 import subprocess
 import sys
 import venv
@@ -28,12 +29,31 @@ FOLDER = _folder()
 INTERPRETER = FOLDER / "bin" / "python"
 
 
+def refuse_shared() -> None:
+    """Raise PermissionError where others could change the programs of the environment."""
+    if FOLDER.is_relative_to(sys.prefix):
+        return
+    real = FOLDER.parent.resolve()
+    for folder in (real, *real.parents):
+        if not folder.is_dir():
+            continue
+        status = folder.stat()
+        # A group with the number of its user has no one else in it.
+        others = stat.S_IWOTH if status.st_gid == status.st_uid else stat.S_IWOTH | stat.S_IWGRP
+        # As in /tmp: nobody else may rename what is in it.
+        is_sticky = folder != real and bool(status.st_mode & stat.S_ISVTX)
+        if status.st_uid not in (os.getuid(), 0) or (status.st_mode & others and not is_sticky):
+            raise PermissionError(
+                f"{folder}: is of user {status.st_uid} with mode {stat.S_IMODE(status.st_mode):o}"
+            )
+
+
 def install() -> None:
     """Make the environment, unless it is there; CalledProcessError has what pip said.
 
     One process at a time makes it, in a folder that appears complete or not at all.
     """
-    FOLDER.parent.mkdir(parents=True, exist_ok=True)
+    FOLDER.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with FOLDER.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if INTERPRETER.exists():

