@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -20,23 +19,11 @@ from hyperpod_emulator.hyperpod import Faults, HyperPodApi
 from hyperpod_rehearsal.commands import rehearse
 from hyperpod_rehearsal.kept_rehearsal import FAULTS, FAULTS_VARIABLE, cause
 from hyperpod_rehearsal.run import Rehearsal
-from tests.support.commands import kept_signals
+from tests.support.commands import kept_signals, start_rehearsal
 from tests.support.configs import REPOSITORY
 from tests.support.patience import PATIENCE_SECONDS
 
 DEFAULT = REPOSITORY / "config" / "default.yaml"
-
-
-def started(*arguments: str, directory: Path, **options: Any) -> subprocess.Popen[str]:
-    """Start a rehearsal in a folder of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "hyperpod_cli", "rehearse", *arguments],
-        cwd=directory,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        **options,
-    )
 
 
 def test_a_request_that_is_too_large_is_one_line(tmp_path: Path) -> None:
@@ -46,7 +33,9 @@ def test_a_request_that_is_too_large_is_one_line(tmp_path: Path) -> None:
     config = tmp_path / "large.yaml"
     config.write_text(json.dumps({"name": "ml", "cluster": {"instance_groups": groups}}))
 
-    process = started(config.name, directory=tmp_path)  # a path from the folder, not the project
+    process = start_rehearsal(
+        config.name, directory=tmp_path
+    )  # a path from the folder, not the project
     output, _ = process.communicate(timeout=PATIENCE_SECONDS)
 
     assert process.returncode == 2, output
@@ -168,7 +157,7 @@ def test_children_start_with_the_default_signals() -> None:
 
 @pytest.mark.parametrize("end", sorted(_INTERRUPTS))
 def test_a_rehearsal_is_interrupted(end: signal.Signals, tmp_path: Path) -> None:
-    process = started(str(DEFAULT), directory=tmp_path, preexec_fn=_ignore_and_block)
+    process = start_rehearsal(str(DEFAULT), directory=tmp_path, preexec_fn=_ignore_and_block)
     _read_until(process, "Rehearsing")
     os.kill(process.pid, end)
     output, _ = process.communicate(timeout=PATIENCE_SECONDS)

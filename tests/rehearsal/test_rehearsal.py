@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from hyperpod_rehearsal.commands import LOG
 from hyperpod_rehearsal.environment import ALLOWED_CALLS
 from hyperpod_stacks.table import stack_names
 from tests.support.browser import faults, looked_at
-from tests.support.commands import kept_signals
+from tests.support.commands import kept_signals, start_rehearsal
 from tests.support.configs import REPOSITORY
 from tests.support.needed_statements import needed_though_listed, unneeded
 from tests.support.patience import PATIENCE_SECONDS
@@ -52,16 +51,6 @@ _PLATFORM_OUTPUTS = {
     "OutputPrivateSubnetIds",
     "OutputSecurityGroupId",
 }
-
-
-def _start(*arguments: str, directory: Path = REPOSITORY) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "hyperpod_cli", "rehearse", *arguments],
-        cwd=directory,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
 
 
 def _descendants(pid: int) -> set[int]:
@@ -106,7 +95,7 @@ class Kept:
 @pytest.fixture(scope="module")
 def kept(checkout_folder: Path) -> Iterator[Kept]:
     """A rehearsal of the default configuration, verified and up."""
-    process = _start("--keep", directory=checkout_folder)
+    process = start_rehearsal("--keep", directory=checkout_folder)
     assert process.stdout is not None
     printed = ""
     for line in process.stdout:
@@ -263,7 +252,7 @@ def test_everybody_can_read_its_page(
 @pytest.fixture
 def interrupted(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], set[int]]]:
     """A scenario in the middle of its deployment, and the processes that it has started."""
-    process = _start(str(DEFAULT), "--scenario", "scale-up", directory=tmp_path)
+    process = start_rehearsal(str(DEFAULT), "--scenario", "scale-up", directory=tmp_path)
     assert process.stdout is not None
     for line in process.stdout:
         assert "FAIL" not in line

@@ -93,6 +93,26 @@ def run_only(work: Callable[[], object], *arguments: str) -> int:
         return run("it", *arguments)
 
 
+def start_rehearsal(
+    *arguments: str, directory: Path = REPOSITORY, **options: Any
+) -> subprocess.Popen[str]:
+    """Start `hyperpod-cdk rehearse` in a folder.
+
+    Args:
+        arguments: Those of the command.
+        directory: Where.
+        options: Those of the process.
+    """
+    return subprocess.Popen(
+        [sys.executable, "-m", "hyperpod_cli", "rehearse", *arguments],
+        cwd=directory,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        **options,
+    )
+
+
 def cdk_program(folder: Path, script: str) -> Path:
     """Put a program in place of the CDK CLI of a project's folder, and return it."""
     program = folder / "node_modules" / ".bin" / "cdk"
