@@ -80,7 +80,9 @@ def with_months(
             ]
             for bill in bills
         )
-        month = (month_of(before), month_of(after)) if before or after else None
+        # What stays without its stack is billed on.
+        is_kept = effect.rule.endswith("kept")
+        month = (month_of(before), month_of(after)) if (before or after) and not is_kept else None
         yield replace(effect, month=month)
 
 

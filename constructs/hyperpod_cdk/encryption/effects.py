@@ -13,7 +13,7 @@ def effects(former: StackState, wanted: StackState) -> Iterator[Effect]:
         return  # A first deployment is told by what it makes.
     for logical_id, had, has in changes(former, wanted, _KEY):
         if had is None or has is None:
-            stays = "left behind, without a stack; what it has encrypted is lost without it"
+            stays = "left behind, without a stack, and billed on; what it has encrypted needs it"
             yield Effect(
                 rule="encryption.key-new" if had is None else "encryption.key-kept",
                 text=f"KMS key of the deployment: {'new' if had is None else stays}",

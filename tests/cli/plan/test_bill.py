@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cli.plan.bill import month_change
+from hyperpod_cdk.effects.effect import Effect
+from hyperpod_cli.plan.bill import month_change, with_months
 
 SPOT = {"NodegroupName": "spot", "CapacityType": "SPOT", "InstanceTypes": ["m5.large"]}
 
@@ -30,3 +31,15 @@ def test_an_odd_template_costs_what_it_costs(resources: object) -> None:
     templates = [{"Resources": resources}]
     month = month_change(templates, templates, region="us-west-2", day=date(2026, 10, 6))
     assert str(month).endswith("USD: 0.00")
+
+
+@pytest.mark.parametrize(("rule", "is_saved"), [("stack.deleted", True), ("stack.kept", False)])
+def test_what_is_kept_saves_nothing(rule: str, is_saved: bool) -> None:
+    (effect,) = with_months(
+        [Effect(rule=rule, text="KMS key", resources=frozenset(["Key"]))],
+        former={"Resources": {"Key": {"Type": "AWS::KMS::Key"}}},
+        wanted={"Resources": {}},
+        region="us-west-2",
+        day=date(2026, 10, 6),
+    )
+    assert (effect.month is not None) is is_saved
