@@ -6,16 +6,9 @@ from typing import Any
 
 from hyperpod_cli.inspect.permissions.missing import MissingPermission
 from hyperpod_rehearsal.change.nodes import EndingNodes
-from hyperpod_rehearsal.change.outcome import ChangeAction, ResourceChange
+from hyperpod_rehearsal.change.outcome import ResourceChange
 
 NOTHING_LOST, REFUSED_BY_AWS, LOSES = 0, 1, 4
-_ORDER = (
-    ChangeAction.REPLACED,
-    ChangeAction.DELETED,
-    ChangeAction.KEPT,
-    ChangeAction.CREATED,
-    ChangeAction.UPDATED,
-)
 _MOST_PODS, _MOST_NODES = 5, 10
 
 
@@ -66,9 +59,9 @@ class Prediction:
     """What a deployment would do to what an archive of `written` and `digest` has.
 
     The notes say what differs between the rehearsal and what is deployed; `error`, why it fails.
-    Stacks are new, or stay though the configuration has them no more. The minutes are the most that
-    CloudFormation takes, None if nothing changes; the cost is that of a month before and after,
-    empty if that is not known; the rollback, what remains if the second-last step fails.
+    The plan is that of `deploy`, as lines and as JSON; the changes, what the rehearsal did. The
+    minutes are the most that CloudFormation takes, None if nothing changes; the rollback, what
+    remains if the second-last step fails.
     """
 
     deployment: str
@@ -77,13 +70,12 @@ class Prediction:
     digest: str
     notes: list[str] = field(default_factory=list)
     error: str = ""
-    new: Sequence[str] = ()
-    staying: Sequence[str] = ()
+    planned: Sequence[str] = ()
+    plan: Mapping[str, Any] = field(default_factory=dict)
     changes: Sequence[ResourceChange] = ()
     nodes: Sequence[EndingNodes] = ()
     missing: Sequence[MissingPermission] = ()
     minutes: int | None = None
-    cost: str = ""
     rollback: Rollback | None = None
     seconds: float = 0.0
 
@@ -137,8 +129,6 @@ class Prediction:
                 f"It takes CloudFormation {self.minutes} minutes at the most, if an update takes "
                 "as long as a creation."
             )
-        if self.cost:
-            yield self.cost
         if self.rollback is not None:
             yield ""
             yield from self.rollback.lines()
@@ -146,16 +136,12 @@ class Prediction:
         yield f"{self._verdict()} Rehearsed in {self.seconds:.0f} s."
 
     def _change_lines(self) -> Iterator[str]:
-        if self.changes:
-            yield "This deployment changes:"
-        else:
+        yield from self.planned
+        if not self.changes:
             yield "No resource changes."
-        for stack in self.new:
-            yield f"  {stack}: new, {sum(each.stack == stack for each in self.changes)} resources"
-        changed = [each for each in self.changes if each.stack not in self.new]
-        yield from (f"  {line}" for line in told(changed))
-        for stack in self.staying:
-            yield f"  {stack}: stays as it is, though the configuration has it no more"
+        for each in self.changes:
+            if each.loses:
+                yield f"{each.stack}: {each.name} ({each.type}) {each.action}{each.mark}"
 
     def _node_lines(self) -> Iterator[str]:
         for each in self.nodes:
@@ -185,16 +171,3 @@ class Prediction:
             REFUSED_BY_AWS: "It would fail.",
             LOSES: "It would succeed, and what is marked above would be lost.",
         }[self.code]
-
-
-def told(found: Sequence[ResourceChange]) -> Iterator[str]:
-    """Yield the lines that tell what becomes of resources, stack by stack, the worst first."""
-    stacks: Mapping[str, list[ResourceChange]] = {each.stack: [] for each in found}
-    for each in found:
-        stacks[each.stack].append(each)
-    for stack, own in stacks.items():
-        yield f"{stack}:"
-        for action in _ORDER:
-            for each in (change for change in own if change.action is action):
-                what = "stays, without a stack" if action is ChangeAction.KEPT else action.value
-                yield f"  {what:9} {each.name} ({each.type}){each.mark}"

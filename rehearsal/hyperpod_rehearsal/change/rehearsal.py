@@ -5,8 +5,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,18 @@ import boto3
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.effects.effect import properties_of
-from hyperpod_cdk.node_groups.effects import refused_changes
 from hyperpod_cdk.schema.errors import ConfigError
-from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Address, stacks_in
 from hyperpod_cli.aws.stack_events import StackEvent
-from hyperpod_cli.aws.stacks import Deployed
+from hyperpod_cli.aws.stacks import Deployed, deployed
 from hyperpod_cli.inspect.archive.archive import Archive
 from hyperpod_cli.inspect.archive.deployment import unsettled
 from hyperpod_cli.inspect.permissions.missing import MissingPermission, missing
 from hyperpod_cli.inspect.permissions.policies import policies_of
 from hyperpod_cli.operate.clusters import ClusterNode
-from hyperpod_cli.plan.bill import month_change
+from hyperpod_cli.plan.differences import IncomparableError
+from hyperpod_cli.plan.plan import Plan, plan_of
 from hyperpod_cli.plan.refusals import refused_stacks
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.aws.settings import FailingStep
@@ -151,50 +149,42 @@ class ChangeRehearsal:
                 lines = told.strip().splitlines()
                 prediction.error = "\n".join(x for x in lines if not x.startswith("WARNING"))
                 return []
-            if refused := self._refused_changes(stage):
-                prediction.error = refused
+            try:
+                plan = self._plan(stage)
+            except ConfigError as error:
+                prediction.error = str(error)
                 return []
+            prediction.planned = [plan.unknown] if plan.unknown else [*plan.lines()]
+            prediction.plan = plan.as_json(self.config_path)
             attempt = _Attempt.of(stage, archive=self.archive)
             prediction.error = reason(attempt.error)
             prediction.changes = attempt.changes
-            prediction.new = sorted(attempt.after.statuses.keys() - attempt.before.statuses.keys())
-            prediction.staying = sorted(self.archive.templates.keys() - {*stage.stacks})
             prediction.nodes = ending(attempt.nodes, attempt.nodes_after, archive=self.archive)
             if attempt.changes:
                 changed = [Address(each.stack, each.logical_id) for each in attempt.changes]
                 prediction.minutes = minutes(stage.assembly, changed)
-            month = month_change(
-                [self.archive.templates.get(name, {}) for name in stage.stacks],
-                [stack.template for stack in stacks_in(stage.assembly)],
-                region=self.archive.manifest.region,
-                day=date.today(),
-            )
-            prediction.cost = str(month)
             return steps(attempt.changes, events=attempt.events)
 
     def _set_counts(self, stage: Stage) -> list[str]:
         local = stage.environment
         return [*set_counts(local.clients, local.kubernetes, archive=self.archive)]
 
-    def _refused_changes(self, stage: Stage) -> str:
-        """Return what `deploy` refuses to change of EKS node groups; empty if nothing."""
-        there = self.archive.deployment.node_groups
-        sizes = {each["nodegroupName"]: each["scalingConfig"]["desiredSize"] for each in there}
+    def _plan(self, stage: Stage) -> Plan:
+        """Return what `deploy` says before, or refuse what it refuses."""
+        clients, stacks = stage.environment.clients, stacks_in(stage.assembly)
+        former = {each.name: deployed(clients("cloudformation"), each.name) for each in stacks}
         try:
-            read_yaml(self.config_path).refuse(
-                each
-                for stack in stacks_in(stage.assembly)
-                for each in refused_changes(
-                    self.archive.templates.get(stack.name, {}),
-                    stack.template,
-                    groups=stage.config.node_groups,
-                    eks_cluster=stage.config.eks_cluster_name,
-                    sizes=sizes,
-                )
+            plan = plan_of(
+                stacks,
+                former=former,
+                config=stage.config,
+                path=self.config_path,
+                client=clients,
+                region=self.archive.manifest.region,
             )
-        except ConfigError as error:
-            return str(error)
-        return ""
+        except IncomparableError as error:
+            return Plan(stacks=stacks, unknown=f"What changes is not known: {error}")
+        return replace(plan, staying=sorted(self.archive.templates.keys() - {*stage.stacks}))
 
     def _missing(self, stage: Stage) -> list[MissingPermission]:
         manifest = self.archive.manifest

@@ -45,15 +45,13 @@ def nodes(*pods: str, is_managed: bool = False) -> EndingNodes:
         ({"changes": [change(ChangeAction.REPLACED)]}, 4),
         ({"changes": [change(ChangeAction.DELETED, holds_data=False)]}, 0),
         ({"changes": [change(ChangeAction.KEPT)]}, 0),
-        ({"new": ["ml-storage"], "changes": [change(ChangeAction.CREATED)]}, 0),
-        ({"staying": ["ml-operators"]}, 0),
+        ({"planned": ["This deployment changes:"]}, 0),
         ({"nodes": [nodes()]}, 0),
         ({"nodes": [nodes(is_managed=True)]}, 0),
         ({"nodes": [nodes("default/train")]}, 4),
         ({"error": "ml-storage: no"}, 1),
         ({"missing": [MissingPermission("deployer", "fsx:X", "*")]}, 1),
         ({"minutes": 3, "changes": [change(ChangeAction.UPDATED)]}, 0),
-        ({"cost": "1 -> 2"}, 0),
     ],
 )
 def test_it_is_told(values: dict[str, Any], code: int, snapshot: SnapshotAssertion) -> None:

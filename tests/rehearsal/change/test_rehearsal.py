@@ -1,6 +1,6 @@
 """What is told of a change before anything is deployed on the local AWS."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 import yaml
 
+from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_rehearsal.change import rehearsal
 from hyperpod_rehearsal.progress import Progress
 from tests.conftest import Assemble, Configure
 from tests.support.archives import archive_with
+from tests.support.played import Played
 
 SYSTEM = {"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1}
 OTHER = {"volume_size_gib": 200, "labels": {"team": "a"}}
@@ -42,14 +44,14 @@ SCALED = {
         (
             {},
             OTHER,
-            (),
+            SCALED,
             "8: node_groups[0] (system).labels: {'team': 'a'}",
             "changes together with volume_size_gib, which replaces the nodes",
         ),
         (
             BLOCK,
             {"detailed_monitoring": True},
-            (SCALED,),
+            SCALED,
             "9: node_groups[0] (system).detailed_monitoring: true",
             "changes while the group has nodes (3)",
         ),
@@ -63,7 +65,7 @@ def test_what_eks_refuses_is_told_as_make_deploy_tells_it(
     *,
     had: Mapping[str, Any],
     changes: Mapping[str, Any],
-    there: Sequence[Mapping[str, Any]],
+    there: Mapping[str, Any],
     where: str,
     what: str,
 ) -> None:
@@ -71,11 +73,12 @@ def test_what_eks_refuses_is_told_as_make_deploy_tells_it(
     former, wanted = configure(document(**had)), configure(changed)
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump(changed, sort_keys=False), "utf-8")
+    clients = Played(describe_nodegroup={"nodegroup": there}).client
     stage = SimpleNamespace(
         assembly=assemble(wanted).directory,
         chart=SimpleNamespace(path=tmp_path),
         config=wanted,
-        environment=SimpleNamespace(clients=None, kubernetes=None),
+        environment=SimpleNamespace(clients=clients, kubernetes=None),
         look=lambda *_: (0, ""),
     )
 
@@ -83,11 +86,16 @@ def test_what_eks_refuses_is_told_as_make_deploy_tells_it(
     def replayed(*_: object, **__: object) -> Iterator[SimpleNamespace]:
         yield stage
 
+    templates = assemble(former).templates()
+    monkeypatch.setattr(
+        rehearsal,
+        "deployed",
+        lambda _, name: Deployed(status="CREATE_COMPLETE", template=templates[name]),
+    )
     monkeypatch.setattr(rehearsal.ChangeRehearsal, "_replayed", replayed)
     monkeypatch.setattr(rehearsal, "set_counts", lambda *_, **__: [])
-    archive = archive_with(node_groups=there)
     prediction = rehearsal.ChangeRehearsal(
-        archive=archive.model_copy(update={"templates": assemble(former).templates()}),
+        archive=archive_with().model_copy(update={"templates": templates}),
         config_path=path,
         work_directory=tmp_path,
         progress=Progress(),
