@@ -40,7 +40,7 @@ setup: .venv/.installed node_modules/.installed ## Install what deploying from a
 ##@ Develop
 
 # The files start in the order of tests/conftest.py, the longest first: no worker is idle at the end.
-test: this-machine setup-development layout ## Run the tests that need no whole deployment, in 6 to 12 minutes
+test: this-machine setup-development layout ## Run the tests that need no whole deployment, in 6 to 9 minutes on two cores
 	@$(PYTEST) -m "not whole"
 
 test-all: this-machine setup-development setup-hyp setup-prometheus setup-training setup-slurm layout ## Run every test, also those of make test: each example, scenario and way to deliver is deployed

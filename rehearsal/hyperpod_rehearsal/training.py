@@ -31,7 +31,7 @@ def lacks_training() -> str | None:
     """Return what to install so that this machine can train; None if it can."""
     if (_ENVIRONMENT / ".installed").exists():
         return None
-    return "PyTorch, which is not installed: run `make setup-training`"
+    return "PyTorch, which `make setup-training` installs in a checkout of the project"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,7 @@
 """The command line: what it imports for its help, and how it tells errors."""
 
+import json
+import os
 import signal
 import subprocess
 import sys
@@ -18,7 +20,7 @@ from hyperpod_cli import main as cli
 from hyperpod_cli.aws.account import AccountError
 from hyperpod_cli.commands import WINGS, Function, commands
 from hyperpod_cli.terminal.errors import FailedError, LinesError, OpsError
-from tests.support.commands import COMMANDS, run, run_only
+from tests.support.commands import COMMANDS, ran, run, run_only
 from tests.support.configs import REPOSITORY
 from tests.test_packages import imported, imported_in, module_graph
 
@@ -165,6 +167,40 @@ def test_what_fails_and_what_is_refused_differ(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == "error: no git\n"
     assert run_only(failing(LinesError("one\ntwo"))) == 2
     assert capsys.readouterr().err == "one\ntwo\n"
+
+
+REQUIRED = {"quota": ["simulate", "--jobs", "jobs.csv"]}
+WITH_JSON = [
+    name
+    for name, command in COMMANDS.items()
+    if any("--json" in each.opts and each.is_flag for each in command.params)
+]
+
+
+@pytest.mark.parametrize("name", WITH_JSON)
+@pytest.mark.parametrize(
+    "text",
+    [None, "name: [", (REPOSITORY / "config/default.yaml").read_text()],
+    ids=["none", "bad", "good"],
+)
+def test_json_alone_is_on_standard_output(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, text: str | None
+) -> None:
+    # Without credentials.
+    for variable in [each for each in os.environ if each.startswith("AWS_")]:
+        monkeypatch.delenv(variable)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    if text is not None:
+        Path("mine.yaml").write_text(text, "utf-8")
+
+    said = ran(*name.split(), *REQUIRED.get(name, ()), "mine.yaml", "--json")
+    if said.out:
+        json.loads(said.out)
+    else:
+        assert said.code == 2
+        assert len(said.err.splitlines()) == 1
 
 
 _FOLDER = REPOSITORY / "cli" / "hyperpod_cli" / "commands"

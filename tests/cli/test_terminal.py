@@ -1,5 +1,6 @@
 """What a terminal shows, and completes."""
 
+import re
 from datetime import timedelta
 from pathlib import Path
 
@@ -107,3 +108,15 @@ def test_a_length_has_a_unit() -> None:
 def test_what_is_no_length_or_too_long_is_told(text: str, told: str) -> None:
     with pytest.raises(OpsError, match=told):
         parsed_duration(text, option="--since")
+
+
+def test_times_are_shown_with_their_zone() -> None:
+    folders = (REPOSITORY / "cli", REPOSITORY / "lambda")
+    formats = [
+        text
+        for folder in folders
+        for path in folder.rglob("*.py")
+        for text in re.findall(r'%H:%M[^"\n]*', path.read_text("utf-8"))
+    ]
+    assert formats
+    assert [text for text in formats if "UTC" not in text and "Z" not in text] == []

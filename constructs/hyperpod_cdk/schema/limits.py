@@ -223,7 +223,7 @@ def limit_findings(value: str | int, *, limits: Shape, noun: str) -> list[Findin
 def allowed(values: Sequence[str]) -> str:
     """Write " (allowed: A, B)"; nothing for no values."""
     few = len(values) <= _MOST_VALUES_LISTED
-    listed = ", ".join(values) if few else f"{len(values)} values, see config/schema.json"
+    listed = ", ".join(values) if few else f"{len(values)} values, which the file's schema lists"
     return f" (allowed: {listed})" if values else ""
 
 

@@ -119,7 +119,10 @@ def test_flags_write_a_file_and_say_what_it_deploys_and_costs(run: Run, tmp_path
     assert "about 52.28 an hour for nodes" in said
     assert said in out
     assert f"  hyperpod-cdk deploy '{tmp_path}/my file.yaml'" in out
-    assert [path.name for path in tmp_path.iterdir()] == ["my file.yaml"]
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "hyperpod-cdk.schema.json",
+        "my file.yaml",
+    }
 
 
 @pytest.mark.parametrize(

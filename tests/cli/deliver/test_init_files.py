@@ -16,7 +16,8 @@ from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cli.deliver.init.questions import QUESTIONS, AnswerError, answered, first_answers
 from hyperpod_cli.deliver.init.template import Answers, configuration, default_answers
 from hyperpod_cli.deliver.yaml_text import YamlText
-from tests.support.configs import CONFIG_FOLDER
+from tests.support.commands import ran
+from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 
 
 def written(**changes: Any) -> str:
@@ -56,10 +57,22 @@ def test_no_comment_names_the_place_of_the_default_configuration() -> None:
 
 
 def test_the_editor_finds_the_schema_from_the_file(tmp_path: Path) -> None:
-    text = configuration(default_answers(), path=tmp_path / "a folder" / "mine.yaml")
-    schema = text.splitlines()[0].partition("$schema=")[2]
-    assert (tmp_path / "a folder" / schema).resolve() == CONFIG_FOLDER / "schema.json"
-    assert f"`hyperpod-cdk deploy '{tmp_path}/a folder/mine.yaml'`" in text
+    questions = {each.key: each.given(default_answers()) for each in QUESTIONS}
+    answers = [part for key, value in questions.items() for part in (key, value)]
+    file = tmp_path / "a folder" / "mine.yaml"
+    file.parent.mkdir()
+    assert ran("init", *answers, "--config", file).code == 0
+
+    text = file.read_text()
+    schema = file.with_name(text.splitlines()[0].partition("$schema=")[2])
+    assert schema.parent == file.parent
+    assert schema.read_bytes() == (CONFIG_FOLDER / "schema.json").read_bytes()
+    assert f"`hyperpod-cdk deploy '{file}'`" in text
+
+
+def test_a_file_in_a_checkout_names_its_schema() -> None:
+    text = configuration(default_answers(), path=REPOSITORY / "mine.yaml")
+    assert text.startswith("# yaml-language-server: $schema=config/schema.json\n")
 
 
 @pytest.mark.parametrize(

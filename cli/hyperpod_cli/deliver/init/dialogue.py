@@ -14,8 +14,9 @@ from hyperpod_cli.deliver.init.questions import (
     answered,
     first_answers,
 )
-from hyperpod_cli.deliver.init.template import Answers, configuration
+from hyperpod_cli.deliver.init.template import SCHEMA, Answers, configuration, schema_of
 from hyperpod_cli.deliver.new_file import refuse_existing, report, write_new
+from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
 
 
@@ -32,11 +33,22 @@ def write_configuration(
         answers = _answers(given, config=config, orchestrator=orchestrator)
         path = config or _path(answers.name)
         written = write_new(configuration(answers, path=path), path=path)
+        _write_schema(schema_of(path))
     except (KeyboardInterrupt, EOFError):
         print("\nNothing is written.", file=sys.stderr)
         return INTERRUPTED
     print("\n".join(report(written, path=path)))
     return 0
+
+
+def _write_schema(path: Path) -> None:
+    """Write the schema that a new file names, unless it names the project's."""
+    if path == SCHEMA:
+        return
+    try:
+        replace_file(path, SCHEMA.read_bytes(), mode=PUBLIC)
+    except OSError as error:
+        raise OpsError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def _answers(given: Mapping[str, str | None], *, config: Path | None, orchestrator: str) -> Answers:

@@ -24,7 +24,7 @@ from hyperpod_cli.terminal.options import command_line
 from hyperpod_shared.clusters import COMPUTE
 
 DEFAULT = asset_directory("config") / "default.yaml"
-_SCHEMA = DEFAULT.with_name("schema.json")
+SCHEMA = DEFAULT.with_name("schema.json")
 _TEMPLATES = {EKS: DEFAULT, SLURM: DEFAULT.with_name("slurm.yaml")}
 _GROUPS = ("cluster", "instance_groups")
 _VENDORS = {"GPU": "NVIDIA", "Neuron": "AWS"}
@@ -158,9 +158,18 @@ def _head(lines: Sequence[str], *, path: Path) -> tuple[str, ...]:
     )
 
 
+def schema_of(path: Path) -> Path:
+    """Return the schema of a file: the project's in a checkout, else a copy beside the file.
+
+    What is installed has another place on a colleague's machine.
+    """
+    in_checkout = SCHEMA.parents[1] in path.resolve().parents
+    return SCHEMA if in_checkout else path.resolve().with_name("hyperpod-cdk.schema.json")
+
+
 def schema_comment(path: Path) -> str:
     """Return the line by which editors check and complete a file."""
-    schema = Path(os.path.relpath(_SCHEMA, path.parent)).as_posix()
+    schema = Path(os.path.relpath(schema_of(path), path.resolve().parent)).as_posix()
     return f"# yaml-language-server: $schema={schema}"
 
 

@@ -59,7 +59,7 @@ class Trace:
         if not self.has_dates:
             return f"minute {second / 60:g}"
         try:
-            return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%d %H:%M")
+            return datetime.fromtimestamp(second, UTC).strftime("%Y-%m-%d %H:%M UTC")
         except (OverflowError, ValueError):
             raise OpsError(
                 f"--jobs: {self.path}: its jobs end after the year 9999; submit them earlier"
@@ -68,7 +68,7 @@ class Trace:
     def zoned(self, second: int) -> str:
         """Return a time of the list as JSON has it; a date is in UTC."""
         moment = self.moment(second)
-        return f"{moment.replace(' ', 'T')}Z" if self.has_dates else moment
+        return f"{moment.removesuffix(' UTC').replace(' ', 'T')}Z" if self.has_dates else moment
 
 
 class _LineError(Exception):
