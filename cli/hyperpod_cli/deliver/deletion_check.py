@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.hyperpod.cluster_template import cluster_of
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.aws.session import answer_of
-from hyperpod_cli.aws.stacks import described_stack
+from hyperpod_cli.aws.stacks import UnreadableTemplateError, deployed, described_stack
 from hyperpod_cli.helm.layer_binaries import local_binary
 from hyperpod_cli.inspect.preflight.validators.eks.failed_creation import lift_command
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
@@ -27,6 +28,7 @@ from hyperpod_stacks.table import NODES, STACKS, release_stack, stack_name
 sys.path.append(str(asset_directory("lambda")))
 
 from hyperpod_shared.aws_errors import AWS_ERRORS
+from hyperpod_shared.cluster_changes import orchestrator_of
 from hyperpod_shared.errors import ProvisioningError, one_line
 from hyperpod_shared.owner import Owner
 from provisioner.aws.api import Clients
@@ -66,6 +68,7 @@ def check(config: Config) -> None:
     """
     clients = Clients(region=config.region or os.environ.get("AWS_REGION"))
     if config.control_plane is None:
+        _refuse_kubernetes(clients, config)
         return
     # Without the stack of the releases, there may be other nodes, on which jobs run; those that the
     # configuration has no more are deleted, too.
@@ -90,6 +93,21 @@ def check(config: Config) -> None:
         read_seconds=READ_SECONDS,
         patience_seconds=0.0,
     )
+
+
+def _refuse_kubernetes(clients: Clients, config: Config) -> None:
+    """Refuse to delete an EKS cluster's nodes by a file that has become one without Kubernetes."""
+    try:
+        stack = deployed(clients.cloudformation, stack_name(config, "hyperpod"))
+    except UnreadableTemplateError:
+        return  # This project has not made it.
+    cluster = None if stack is None else cluster_of(stack.template)
+    if cluster is not None and "Eks" in orchestrator_of(cluster.request):
+        raise ProvisioningError(
+            f"cluster.orchestrator: {config.cluster.orchestrator!r}: the deployed cluster is on "
+            "EKS, where what users would lose is looked for",
+            next_step="Run it with the configuration that is deployed.",
+        )
 
 
 def refuse_protected(config: Config, *, path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.cost.cost import cost
+from hyperpod_cdk.hyperpod.cluster_template import cluster_of
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.deliver import deletion_check
 from hyperpod_cli.deliver.charts import command as charts
@@ -18,7 +19,9 @@ from hyperpod_cli.inspect.permissions.policies import documents, policies_of
 from hyperpod_cli.inspect.preflight.node_rights import needed_statements
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.plan.removal import ending
+from hyperpod_shared.errors import ProvisioningError
 from tests.conftest import Assemble
+from tests.support.assembly import Assembly
 from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER
 
@@ -54,7 +57,10 @@ def test_no_chart_is_packaged(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         charts.package_if_needed(CONFIG_FOLDER / "default.yaml", output=tmp_path)
 
 
-def test_who_deletes_is_told_that_jobs_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def _deploy(assembly: Assembly, monkeypatch: pytest.MonkeyPatch) -> None:
+    templates = [json.loads(text) for text in assembly.texts().values()]
+    template = next(each for each in templates if cluster_of(each) is not None)
+
     class Clients:
         """CloudFormation with the stack; there is nobody else to ask."""
 
@@ -63,13 +69,31 @@ def test_who_deletes_is_told_that_jobs_end(monkeypatch: pytest.MonkeyPatch) -> N
             self.cloudformation = self
 
         def describe_stacks(self, *, StackName: str) -> dict[str, object]:
-            return {"Stacks": [{"StackId": StackName}]}
+            return {"Stacks": [{"StackId": StackName, "StackStatus": "CREATE_COMPLETE"}]}
+
+        def get_template(self, **_: object) -> dict[str, object]:
+            return {"TemplateBody": template}
 
     monkeypatch.setattr(deletion_check, "Clients", Clients)
+
+
+def test_who_deletes_is_told_that_jobs_end(
+    assemble: Assemble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _deploy(assemble(CONFIG), monkeypatch)
     deletion_check.check(CONFIG)
 
     assert "Jobs that run or wait on the cluster end" in "".join(ending(CONFIG))
     assert [*ending(load_config(CONFIG_FOLDER / "default.yaml"))] == []
+
+
+def test_a_file_that_became_one_of_slurm_deletes_no_cluster_on_eks(
+    assemble: Assemble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _deploy(assemble(load_config(CONFIG_FOLDER / "default.yaml")), monkeypatch)
+
+    with pytest.raises(ProvisioningError, match=r"^cluster\.orchestrator: 'slurm': "):
+        deletion_check.check(CONFIG)
 
 
 def test_templates_ask_for_nothing_of_kubernetes() -> None:

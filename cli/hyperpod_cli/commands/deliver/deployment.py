@@ -12,7 +12,7 @@ from hyperpod_cli.terminal.options import AsJson, ConfigFile, Express, Templates
 
 
 @command(
-    iam=["cloudformation:DescribeStacks", "eks:DescribeCluster"],
+    iam=["cloudformation:DescribeStacks", "cloudformation:GetTemplate", "eks:DescribeCluster"],
     in_kubernetes="list the objects of users",
 )
 def deletion_check(
