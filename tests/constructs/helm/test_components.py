@@ -193,135 +193,102 @@ AGENT = "health-monitoring-agent"
 OPTIONAL_CONSENT = "or consent with i_know_this_breaks_resiliency: true"
 
 
-@pytest.mark.parametrize(
-    ("helm", "start"),
-    [
-        # resiliency
-        pytest.param(
-            {"values": {AGENT: {"enabled": False}}},
-            f"helm.values.{AGENT}.enabled: false breaks resiliency: nothing watches",
-            id="value",
-        ),
-        pytest.param(
-            {"values": {"hyperpod-patching": {"enabled": False}}, "components": {"patching": None}},
-            "helm.values.hyperpod-patching.enabled: false breaks resiliency",
-            id="value-null-toggle",
-        ),
-        pytest.param(
-            {"i_know_this_breaks_resiliency": True},
-            "helm.i_know_this_breaks_resiliency: true must be false",
-            id="idle-consent",
-        ),
-        pytest.param(
-            {"components": {"deep_health_check": False}, "i_know_this_breaks_resiliency": True},
-            "helm.components.deep_health_check: false would make the installation fail",
-            id="namespace",
-        ),
-        # values against toggles
-        pytest.param(
-            {"components": {"mpi_operator": True}, "values": {"mpi-operator": {"enabled": False}}},
-            "helm.values.mpi-operator.enabled: false contradicts helm.components.mpi_operator: ",
-            id="contradiction",
-        ),
-        pytest.param(
-            {
-                "components": {"nvidia_device_plugin": False},
-                "values": {"nvidia-device-plugin": {"devicePlugin": {"enabled": True}}},
-            },
-            "helm.values.nvidia-device-plugin.devicePlugin.enabled: true contradicts",
-            id="contradiction-below",
-        ),
-        pytest.param(
-            {
-                "components": {"team_role_bindings": True, "compute_quota_target_id": "a"},
-                "values": {"team-role-and-bindings": {"computeQuotaTarget": {"targetId": "b"}}},
-            },
-            "helm.values.team-role-and-bindings.computeQuotaTarget.targetId: 'b' contradicts",
-            id="contradicting-team",
-        ),
-        # values that Helm ignores
-        pytest.param(
-            {"values": {"namespaced-role-and-bindings": {"enable": True}}},
-            "helm.values.namespaced-role-and-bindings.enable: true is ignored by the chart",
-            id="typo",
-        ),
-        pytest.param(
-            {"values": {"nvidia-device-plugin": {"devicePlugin": {"enable": False}}}},
-            "helm.values.nvidia-device-plugin.devicePlugin.enable: false is ignored",
-            id="typo-below",
-        ),
-        pytest.param(
-            {"values": {"nvidia-device-plugin": {"enabled": False}}},
-            "helm.values.nvidia-device-plugin.enabled: false is ignored",
-            id="wrong-level",
-        ),
-        pytest.param(
-            {"values": {"training-operators": {"enabled": False}}},
-            "helm.values.training-operators.enabled: false is ignored",
-            id="wrong-root",
-        ),
-        pytest.param(
-            {"values": {"cert-manager": {"enable": True}}},
-            "helm.values.cert-manager.enable: true is ignored",
-            id="typo-no-toggle",
-        ),
-        pytest.param(
-            {"values": {"computeQuotaTarget": {"targetId": "a"}}},
-            "helm.values.computeQuotaTarget.targetId: 'a' is ignored",
-            id="readme-mistake",
-        ),
-        pytest.param(
-            {"values": {"mpi-operator": {"enabled": "false"}}},
-            "helm.values.mpi-operator.enabled: 'false' must be true or false",
-            id="text",
-        ),
-        pytest.param(
-            {"values": {AGENT: None}},
-            f"helm.values.{AGENT}: null must be a mapping",
-            id="null-component",
-        ),
-        pytest.param(
-            {"values": {AGENT: {"enabled": None}}},
-            f"helm.values.{AGENT}.enabled: null must be true or false",
-            id="null-switch",
-        ),
-        # what does not go together
-        pytest.param(
-            {"components": {"gpu_operator": True, "nvidia_device_plugin": True}},
-            "helm.components.nvidia_device_plugin: true must be false while gpu_operator is on",
-            id="two-gpu-plugins",
-        ),
-        pytest.param(
-            {
-                "components": {"gpu_operator": True},
-                "values": {"nvidia-device-plugin": {"devicePlugin": {"enabled": True}}},
-            },
-            "helm.values.nvidia-device-plugin.devicePlugin.enabled: true must be false",
-            id="two-gpu-plugins-by-value",
-        ),
-        pytest.param(
-            {"components": {"team_role_bindings": True}},
-            "helm.components.compute_quota_target_id: null (the default) must be set",
-            id="no-team",
-        ),
-        pytest.param(
-            {"components": {"compute_quota_target_id": "a"}},
-            "helm.components.compute_quota_target_id: 'a' is for team_role_bindings, which is off",
-            id="idle-team",
-        ),
-        pytest.param(
-            {"components": {"team_role_bindings": True, "compute_quota_target_id": "a" * 52}},
-            "helm.components.compute_quota_target_id: 'aaaa",
-            id="long-team",
-        ),
-    ],
-)
+MISTAKES: dict[str, tuple[dict[str, Any], str]] = {
+    # resiliency
+    "value": ({"values": {AGENT: {"enabled": False}}}, f"helm.values.{AGENT}.enabled"),
+    "value-null-toggle": (
+        {"values": {"hyperpod-patching": {"enabled": False}}, "components": {"patching": None}},
+        "helm.values.hyperpod-patching.enabled",
+    ),
+    "idle-consent": ({"i_know_this_breaks_resiliency": True}, "helm.i_know_this_breaks_resiliency"),
+    "namespace": (
+        {"components": {"deep_health_check": False}, "i_know_this_breaks_resiliency": True},
+        "helm.components.deep_health_check",
+    ),
+    # values against toggles
+    "contradiction": (
+        {"components": {"mpi_operator": True}, "values": {"mpi-operator": {"enabled": False}}},
+        "helm.values.mpi-operator.enabled",
+    ),
+    "contradiction-below": (
+        {
+            "components": {"nvidia_device_plugin": False},
+            "values": {"nvidia-device-plugin": {"devicePlugin": {"enabled": True}}},
+        },
+        "helm.values.nvidia-device-plugin.devicePlugin.enabled",
+    ),
+    "contradicting-team": (
+        {
+            "components": {"team_role_bindings": True, "compute_quota_target_id": "a"},
+            "values": {"team-role-and-bindings": {"computeQuotaTarget": {"targetId": "b"}}},
+        },
+        "helm.values.team-role-and-bindings.computeQuotaTarget.targetId",
+    ),
+    # values that Helm ignores
+    "typo": (
+        {"values": {"namespaced-role-and-bindings": {"enable": True}}},
+        "helm.values.namespaced-role-and-bindings.enable",
+    ),
+    "typo-below": (
+        {"values": {"nvidia-device-plugin": {"devicePlugin": {"enable": False}}}},
+        "helm.values.nvidia-device-plugin.devicePlugin.enable",
+    ),
+    "wrong-level": (
+        {"values": {"nvidia-device-plugin": {"enabled": False}}},
+        "helm.values.nvidia-device-plugin.enabled",
+    ),
+    "wrong-root": (
+        {"values": {"training-operators": {"enabled": False}}},
+        "helm.values.training-operators.enabled",
+    ),
+    "typo-no-toggle": (
+        {"values": {"cert-manager": {"enable": True}}},
+        "helm.values.cert-manager.enable",
+    ),
+    "readme-mistake": (
+        {"values": {"computeQuotaTarget": {"targetId": "a"}}},
+        "helm.values.computeQuotaTarget.targetId",
+    ),
+    "text": (
+        {"values": {"mpi-operator": {"enabled": "false"}}},
+        "helm.values.mpi-operator.enabled",
+    ),
+    "null-component": ({"values": {AGENT: None}}, f"helm.values.{AGENT}"),
+    "null-switch": ({"values": {AGENT: {"enabled": None}}}, f"helm.values.{AGENT}.enabled"),
+    # what does not go together
+    "two-gpu-plugins": (
+        {"components": {"gpu_operator": True, "nvidia_device_plugin": True}},
+        "helm.components.nvidia_device_plugin",
+    ),
+    "two-gpu-plugins-by-value": (
+        {
+            "components": {"gpu_operator": True},
+            "values": {"nvidia-device-plugin": {"devicePlugin": {"enabled": True}}},
+        },
+        "helm.values.nvidia-device-plugin.devicePlugin.enabled",
+    ),
+    "no-team": (
+        {"components": {"team_role_bindings": True}},
+        "helm.components.compute_quota_target_id",
+    ),
+    "idle-team": (
+        {"components": {"compute_quota_target_id": "a"}},
+        "helm.components.compute_quota_target_id",
+    ),
+    "long-team": (
+        {"components": {"team_role_bindings": True, "compute_quota_target_id": "a" * 52}},
+        "helm.components.compute_quota_target_id",
+    ),
+}
+
+
+@pytest.mark.parametrize(("helm", "place"), MISTAKES.values(), ids=MISTAKES)
 def test_mistake_gives_one_line(
-    helm: dict[str, Any], start: str, snapshot: SnapshotAssertion
+    helm: dict[str, Any], place: str, snapshot: SnapshotAssertion
 ) -> None:
     (line,) = helm_lines(helm)
 
-    assert line.startswith(start)
+    assert line.startswith(f"{place}: ")
     assert line == snapshot
 
 

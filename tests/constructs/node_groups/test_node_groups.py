@@ -205,42 +205,55 @@ def test_a_domain_that_ends_alike_is_nobody_elses() -> None:
 
 
 @pytest.mark.parametrize(
-    ("types", "changes"),
+    ("types", "changes", "place"),
     [
-        (["ml.p4d.24xlarge"], {}),
-        (["p4d.24xlrge"], {}),
-        ([], {}),
-        (["c5.2xlarge", "c5.2xlarge"], {}),
-        (["c5.2xlarge", "c7g.16xlarge"], {}),
-        (["c5.2xlarge", "g5.xlarge"], {}),
-        (["p4d.24xlarge", "p5.48xlarge"], {}),
-        (["c5.2xlarge"], {"efa": True}),
-        (["c5.2xlarge"], {"raid0": True}),
-        (["c5.2xlarge"], {"min_size": 3}),
-        (["c5.2xlarge"], {"max_size": 1}),
-        (["c5.2xlarge"], {"capacity": "Spot", "capacity_reservation_id": RESERVATION}),
-        (["p5.48xlarge"], {"capacity": "CapacityBlock"}),
+        (["ml.p4d.24xlarge"], {}, "instance_types[0]"),
+        (["p4d.24xlrge"], {}, "instance_types[0]"),
+        ([], {}, "instance_types"),
+        (["c5.2xlarge", "c5.2xlarge"], {}, "instance_types[1]"),
+        (["c5.2xlarge", "c7g.16xlarge"], {}, "instance_types"),
+        (["c5.2xlarge", "g5.xlarge"], {}, "instance_types"),
+        (["p4d.24xlarge", "p5.48xlarge"], {}, "instance_types"),
+        (["c5.2xlarge"], {"efa": True}, "efa"),
+        (["c5.2xlarge"], {"raid0": True}, "raid0"),
+        (["c5.2xlarge"], {"min_size": 3}, "min_size"),
+        (["c5.2xlarge"], {"max_size": 1}, "max_size"),
+        (
+            ["c5.2xlarge"],
+            {"capacity": "Spot", "capacity_reservation_id": RESERVATION},
+            "capacity_reservation_id",
+        ),
+        (["p5.48xlarge"], {"capacity": "CapacityBlock"}, "capacity_reservation_id"),
         (
             ["c5.2xlarge"],
             {
                 "capacity_reservation_id": RESERVATION,
                 "capacity_reservation_resource_group_arn": GROUP_ARN,
             },
+            "capacity_reservation_resource_group_arn",
         ),
-        (["c5.2xlarge", "c5.4xlarge"], {"capacity_reservation_id": RESERVATION}),
+        (["c5.2xlarge", "c5.4xlarge"], {"capacity_reservation_id": RESERVATION}, "instance_types"),
         *(
-            (["c5.2xlarge"], {"labels": {f"{domain}/x": "y"}})
+            (["c5.2xlarge"], {"labels": {f"{domain}/x": "y"}}, f"labels['{domain}/x']")
             for domain in ("kubernetes.io", "node.kubernetes.io")
         ),
-        (["c5.2xlarge"], {"taints": [{"key": "a", "effect": "NoExecute"}] * 2}),
-        (["c5.2xlarge"], {"taints": [{"key": f"a{n}", "effect": "NoExecute"} for n in range(51)]}),
-        (["c5.2xlarge"], {"name": "-gpu"}),
-        (["c5.2xlarge"], {"release_version": "v20251112"}),
-        (["c5.2xlarge"], {"max_size": 451}),
+        (["c5.2xlarge"], {"taints": [{"key": "a", "effect": "NoExecute"}] * 2}, "taints[1].key"),
+        (
+            ["c5.2xlarge"],
+            {"taints": [{"key": f"a{n}", "effect": "NoExecute"} for n in range(51)]},
+            "taints",
+        ),
+        (["c5.2xlarge"], {"name": "-gpu"}, "name"),
+        (["c5.2xlarge"], {"release_version": "v20251112"}, "release_version"),
+        (["c5.2xlarge"], {"max_size": 451}, "max_size"),
     ],
 )
-def test_refused(types: list[str], changes: dict[str, Any], snapshot: SnapshotAssertion) -> None:
+def test_refused(
+    types: list[str], changes: dict[str, Any], place: str, snapshot: SnapshotAssertion
+) -> None:
     with pytest.raises(ConfigError) as refused:
         _section(types, **changes)
 
-    assert refused.value.lines == snapshot
+    (line,) = refused.value.lines
+    assert line.startswith(f"ManagedNodeGroupConfig.{place}: ")
+    assert line == snapshot

@@ -12,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import ConfigError, load_config, load_file
 from tests.support.configs import CONFIG_FOLDER
+from tests.support.refusals import without_names
 
 Edit = Callable[[dict[str, Any]], object]
 
@@ -60,35 +61,62 @@ def test_an_environment_gives_its_region_to_a_file_without_one(folder: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "edit",
+    ("place", "edit"),
     [
-        lambda p: p["environments"][0].pop("config"),
-        lambda p: p["environments"][0].update(account="1234"),
-        lambda p: p["environments"][0].update(account=111122223333),
-        lambda p: p["source"]["connection"].update(arn="arn:aws:s3:::x"),
-        lambda p: p["source"]["connection"].update(repository="hyperpod"),
-        lambda p: p["source"].update(code_commit={"repository": "x"}),
-        lambda p: p.update(tags={"hyperpod-cdk:stack-id": "x"}),
-        lambda p: p.update(source={"code_commit": {"repository": "sagemaker-hyperpod"}}),
-        lambda p: p.update(source={"s3": {"bucket": "sources", "key": "SageMaker/a.zip"}}),
-        lambda p: p["source"].pop("connection"),
-        lambda p: p.update(environments=[]),
-        lambda p: p["environments"][1].update(name="dev"),
-        lambda p: p["environments"][0].update(name="Dev"),
-        lambda p: p["environments"][0].update(rehearse_change=True),
-        lambda p: p["environments"][0].update(config="none.yaml"),
-        lambda p: p["environments"][0].update(config="pipeline.yaml"),
-        lambda p: p["environments"][0].update(region="eu-west-1"),
-        lambda p: p["environments"][0].update(region="us-west2"),
-        lambda p: p["environments"].append({**p["environments"][0], "name": "test"}),
-        lambda p: p.update(region="cn-north-1", environments=p["environments"][:-1]),
-        lambda p: p.update(chart={"bucket": "charts", "key": "a.tgz", "sha256": "1"}),
-        lambda p: p.update(notification_emails=["somebody"]),
-        lambda p: p.update(enviroments=[]),
+        ("environments[0].config", lambda p: p["environments"][0].pop("config")),
+        ("environments[0].account", lambda p: p["environments"][0].update(account="1234")),
+        ("environments[0].account", lambda p: p["environments"][0].update(account=111122223333)),
+        ("source.connection.arn", lambda p: p["source"]["connection"].update(arn="arn:aws:s3:::x")),
+        (
+            "source.connection.repository",
+            lambda p: p["source"]["connection"].update(repository="hyperpod"),
+        ),
+        ("source", lambda p: p["source"].update(code_commit={"repository": "x"})),
+        ("tags['hyperpod-cdk:stack-id']", lambda p: p.update(tags={"hyperpod-cdk:stack-id": "x"})),
+        (
+            "source.code_commit.repository",
+            lambda p: p.update(source={"code_commit": {"repository": "sagemaker-hyperpod"}}),
+        ),
+        (
+            "source.s3.key",
+            lambda p: p.update(source={"s3": {"bucket": "sources", "key": "SageMaker/a.zip"}}),
+        ),
+        ("source", lambda p: p["source"].pop("connection")),
+        ("environments", lambda p: p.update(environments=[])),
+        ("environments[1].name", lambda p: p["environments"][1].update(name="dev")),
+        ("environments[0].name", lambda p: p["environments"][0].update(name="Dev")),
+        (
+            "environments[0].rehearse_change",
+            lambda p: p["environments"][0].update(rehearse_change=True),
+        ),
+        ("none.yaml", lambda p: p["environments"][0].update(config="none.yaml")),
+        ("pipeline.yaml", lambda p: p["environments"][0].update(config="pipeline.yaml")),
+        ("region", lambda p: p["environments"][0].update(region="eu-west-1")),
+        ("environments[0].region", lambda p: p["environments"][0].update(region="us-west2")),
+        (
+            "environments[2].config",
+            lambda p: p["environments"].append({**p["environments"][0], "name": "test"}),
+        ),
+        (
+            "environments[0].region",
+            lambda p: p.update(region="cn-north-1", environments=p["environments"][:-1]),
+        ),
+        (
+            "chart.sha256",
+            lambda p: p.update(chart={"bucket": "charts", "key": "a.tgz", "sha256": "1"}),
+        ),
+        ("notification_emails[0]", lambda p: p.update(notification_emails=["somebody"])),
+        ("enviroments", lambda p: p.update(enviroments=[])),
     ],
 )
-def test_a_mistake_is_one_line(folder: Path, edit: Edit, snapshot: SnapshotAssertion) -> None:
-    assert line_after(folder, edit).replace(str(folder), "FOLDER") == snapshot
+def test_a_mistake_is_one_line(
+    folder: Path, place: str, edit: Edit, snapshot: SnapshotAssertion
+) -> None:
+    line = line_after(folder, edit).replace(str(folder), "FOLDER")
+
+    pattern = rf"((pipeline|dev)\.yaml:\d+: )?(pipeline\.)?{re.escape(place)}: "
+    assert re.match(pattern, without_names(line))
+    assert line == snapshot
 
 
 def test_an_environment_twice_is_refused_for_what_it_would_deploy_twice(folder: Path) -> None:

@@ -56,7 +56,7 @@ def test_what_is_refused(
     monkeypatch.chdir(tmp_path)
     Path("users.csv").write_bytes(text if isinstance(text, bytes) else text.encode())
 
-    with pytest.raises(ConfigError) as refused:
+    with pytest.raises(ConfigError, match=r"^SlurmSetupConfig\.users: ") as refused:
         SlurmSetupConfig(users="users.csv")
 
     assert refused.value.lines == snapshot

@@ -13,20 +13,23 @@ INDEX = "https://pypi.corp.example/simple"
 
 
 @pytest.mark.parametrize(
-    "values",
+    ("key", "value"),
     [
-        {"images_kept": 0},
-        {"package_index": "http://pypi.corp.example/simple"},
-        {"package_index": "https://me:secret@pypi.corp.example"},
-        {"base_registry": f"https://{REGISTRY}"},
-        {"base_registry": "public.ecr.aws/deep-learning-containers"},
+        ("images_kept", 0),
+        ("package_index", "http://pypi.corp.example/simple"),
+        ("package_index", "https://me:secret@pypi.corp.example"),
+        ("base_registry", f"https://{REGISTRY}"),
+        ("base_registry", "public.ecr.aws/deep-learning-containers"),
     ],
 )
-def test_refused_values(values: dict[str, Any], snapshot: SnapshotAssertion) -> None:
+def test_refused_values(key: str, value: object, snapshot: SnapshotAssertion) -> None:
+    values: dict[str, Any] = {key: value}
     with pytest.raises(ConfigError) as refused:
         WorkloadsConfig(**values)
 
-    assert refused.value.lines == snapshot
+    (line,) = refused.value.lines
+    assert line.startswith(f"WorkloadsConfig.{key}: ")
+    assert line == snapshot
 
 
 def test_a_closed_network_builds_in_the_vpc_and_lets_pushes_through(
