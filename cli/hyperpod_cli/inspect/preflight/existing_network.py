@@ -6,8 +6,6 @@ from enum import Enum
 from ipaddress import IPv4Network
 from typing import Any
 
-from botocore import xform_name
-
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.endpoint_services import S3_SERVICE
 from hyperpod_cdk.schema.errors import KeyPath
@@ -43,7 +41,7 @@ class Vpc:
 
     def record(self) -> Record | None:
         """Return the VPC; None if there is none."""
-        return next(self._described("Vpcs"), None)
+        return next(self._described("describe_vpcs", "Vpcs"), None)
 
     def blocks(self) -> dict[str, IPv4Network]:
         """Return the CIDR blocks that it has, or is getting, by their associations."""
@@ -56,15 +54,20 @@ class Vpc:
 
     def subnets(self) -> dict[str, Record]:
         """Return its subnets by id."""
-        return {subnet["SubnetId"]: subnet for subnet in self._described("Subnets")}
+        return {
+            subnet["SubnetId"]: subnet for subnet in self._described("describe_subnets", "Subnets")
+        }
 
     def route_tables(self) -> list[Record]:
         """Return its route tables."""
-        return list(self._described("RouteTables"))
+        return list(self._described("describe_route_tables", "RouteTables"))
 
     def nat_gateways(self) -> dict[str, Record]:
         """Return its NAT gateways by id."""
-        return {each["NatGatewayId"]: each for each in self._described("NatGateways")}
+        return {
+            each["NatGatewayId"]: each
+            for each in self._described("describe_nat_gateways", "NatGateways")
+        }
 
     def endpoint_services(self) -> set[str]:
         """Return the services with an available VPC endpoint, such as `ecr.api`.
@@ -75,23 +78,35 @@ class Vpc:
         region = self.ec2.meta.region_name
         return {
             each["ServiceName"].partition(f".{region}.")[2]
-            for each in self._described("VpcEndpoints")
+            for each in self._described("describe_vpc_endpoints", "VpcEndpoints")
             # EC2 answers in lower case, whatever its model says.
             if each["State"].lower() == "available"
         }
 
     def internet_gateway_ids(self) -> list[str]:
         """Return the ids of its internet gateways, one at most."""
-        attached = self._described("InternetGateways", where="attachment.vpc-id")
+        attached = self._described(
+            "describe_internet_gateways", "InternetGateways", where="attachment.vpc-id"
+        )
         return [gateway["InternetGatewayId"] for gateway in attached]
 
     def security_group_ids(self) -> set[str]:
         """Return the ids of its security groups."""
-        return {group["GroupId"] for group in self._described("SecurityGroups")}
+        return {
+            group["GroupId"]
+            for group in self._described("describe_security_groups", "SecurityGroups")
+        }
 
     def rules(self, group_id: str) -> list[Record]:
         """Return the rules of one of its security groups."""
-        return [*self._described("SecurityGroupRules", where="group-id", value=group_id)]
+        return [
+            *self._described(
+                "describe_security_group_rules",
+                "SecurityGroupRules",
+                where="group-id",
+                value=group_id,
+            )
+        ]
 
     def has_attribute(self, name: str) -> bool:
         """Tell whether an attribute of it is on, such as `enableDnsSupport`."""
@@ -99,12 +114,12 @@ class Vpc:
         return bool(answer[f"{name[0].upper()}{name[1:]}"]["Value"])
 
     def _described(
-        self, kind: str, *, where: str = "vpc-id", value: str | None = None
+        self, operation: str, kind: str, *, where: str = "vpc-id", value: str | None = None
     ) -> Iterator[Record]:
         # A filter finds nothing where an id would be an error.
         filters = [{"Name": where, "Values": [value or self.id]}]
         argument = "Filter" if kind == "NatGateways" else "Filters"
-        return listed(self.ec2, xform_name(f"Describe{kind}"), kind, **{argument: filters})
+        return listed(self.ec2, operation, kind, **{argument: filters})
 
 
 def of_subnets(config: Config, key: str) -> dict[KeyPath, str]:
