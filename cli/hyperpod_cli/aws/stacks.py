@@ -1,5 +1,6 @@
 """Stacks as CloudFormation has them, and their outputs."""
 
+import json
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -95,7 +96,8 @@ def template_of(client: AwsClient, name: str) -> Mapping[str, Any]:
 def _template_body(client: AwsClient, name: str) -> Any:  # noqa: ANN401 - JSON, or text
     asked = {"StackName": name, "TemplateStage": "Original"}
     answer = answer_of(client.get_template, UNKNOWN_STACK, **asked)
-    return None if answer is None else answer["TemplateBody"]
+    # The text of botocore's ordered dictionaries is not that of a template to compare with.
+    return None if answer is None else json.loads(json.dumps(answer["TemplateBody"]))
 
 
 def described_stack(cloudformation: AwsClient, stack: str) -> Mapping[str, Any] | None:

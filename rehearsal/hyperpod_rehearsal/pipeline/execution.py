@@ -27,6 +27,8 @@ from hyperpod_rehearsal.progress import Progress
 _COMPILED = REPOSITORY / "build" / "node-compile-cache"
 _LAST_LINES = 12
 _ARN = "arn:aws:codebuild:{region}:{account}:build/{name}:{number}"
+# As in pyproject.toml; an environment has them of the checkout that it is of.
+_SOURCE_ROOTS = ("constructs", "stacks", "shared", "cli", "rehearsal")
 # Of this machine's; all else of its environment would not be there in a build either.
 _INHERITED = ("HOME", "LANG", "TMPDIR", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE")
 _INHERITED_PREFIXES = ("PIP_", "NPM_CONFIG_", "npm_config_", "HTTP", "http", "NO_PROXY", "no_proxy")
@@ -41,12 +43,14 @@ class BuildPlace:
     """Where builds of the pipeline's account run, with variables that say where the local AWS is.
 
     The folder of tools has what the image of builds has; commands may be left out, as asked for.
+    Clones that share this project's environment run their own code in it.
     """
 
     aws: Mapping[str, str]
     account: str
     region: str
     tools: Path
+    shares_tools: bool
     left_out: Sequence[str] = ()
 
     def run(
@@ -122,6 +126,8 @@ class BuildPlace:
         directories = {
             f"CODEBUILD_SRC_DIR_{artifact}": str(folder) for artifact, folder in sources.items()
         }
+        source = next(iter(sources.values()))
+        code = os.pathsep.join(str(source / root) for root in _SOURCE_ROOTS)
         return {
             **kept,
             # To compile the CDK CLI takes longer than most of its commands do.
@@ -133,7 +139,8 @@ class BuildPlace:
             "AWS_DEFAULT_REGION": self.region,
             "CODEBUILD_BUILD_ARN": arn,
             "CODEBUILD_BUILD_ID": arn.rpartition("/")[2],
-            "CODEBUILD_SRC_DIR": str(next(iter(sources.values()))),
+            "CODEBUILD_SRC_DIR": str(source),
+            **({"PYTHONPATH": code} if self.shares_tools else {}),
         }
 
 

@@ -199,6 +199,7 @@ class PipelineRehearsal:
             account=self._pipeline.account,
             region=self._pipeline.region,
             tools=image_tools(folder / "tools"),
+            shares_tools=not self.checks,
         )
         execution = Execution(
             definition=self._definition,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 
 import yaml
 
+from hyperpod_cli.deliver.charts.pins import record_digests
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_rehearsal import REPOSITORY
 from hyperpod_stacks.packaged_chart import OFFICIAL_CHART
@@ -45,8 +47,14 @@ class Repository:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(source, target)
         _git(self.path, "init", "--quiet", "--initial-branch", "main")
-        self._commit("As it is")
         self._pack_chart()
+        # Clones check the package against the pins, and this is what they find.
+        record_digests(
+            self.path / "charts" / "pins.yaml",
+            package=hashlib.sha256(self._archive.read_bytes()).hexdigest(),
+            dependencies={},
+        )
+        self._commit("As it is")
 
     @property
     def commit(self) -> str:

@@ -1,5 +1,6 @@
 """Which stacks are deployed, and in which order they go."""
 
+from collections import OrderedDict
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pytest
 
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.assembly import Stack, stacks_in
+from hyperpod_cli.aws.stacks import deployed
 from hyperpod_cli.deliver.destroy.assembly import write_assembly
 from hyperpod_cli.plan.deployed import deployed_stacks, in_order
 from hyperpod_shared.aws_errors import UNKNOWN_STACK
@@ -72,6 +74,14 @@ def test_a_stack_that_the_file_has_no_more_is_among_those_deployed(
     assert ("ml-operators: " in capsys.readouterr().err) is isinstance(operators, Exception)
     if is_there:
         assert stacks[-1].needs == ("ml-platform", "ml-hyperpod")
+
+
+def test_a_template_reads_as_one_that_it_is_compared_with() -> None:
+    """Botocore reads it into ordered dictionaries."""
+    body: Any = OrderedDict(Rules=OrderedDict({"Fn::Not": [1]}))
+    former = deployed(aws(**{"ml-platform": body}), "ml-platform")
+    assert former is not None
+    assert str(former.template) == str({"Rules": {"Fn::Not": [1]}})
 
 
 def test_the_cdk_cli_can_delete_what_is_synthesized_no_more(
