@@ -12,7 +12,8 @@ from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.aws_errors import UNKNOWN_STACK
 
 # A change set has made the stack, or what it had was rolled back.
-_EMPTY = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")
+EMPTY = ("REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE")
+"""Statuses of a stack without resources."""
 NOTHING_SHORT = "none"
 """What the output with the nodes that are missing says where none is."""
 _OF_CDK = ("ExportsOutput", "PublishOutput")
@@ -24,6 +25,10 @@ _NAME_WIDTH, _LINE_WIDTH = 26, 80
 class UnreadableTemplateError(Exception):
     """A stack was deployed with a template that is not JSON, so not by the CDK CLI."""
 
+    def __init__(self, name: str, stack: "Deployed") -> None:
+        super().__init__(f"the template of {name} is not JSON")
+        self.stack = stack
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deployed:
@@ -32,6 +37,7 @@ class Deployed:
     Attributes:
         template: Its template; empty for a stack without resources.
         tags: Its tags, which its resources have, too.
+        is_foreign: Whether it is of something else, though it has the name of a wanted stack.
     """
 
     status: str
@@ -39,6 +45,7 @@ class Deployed:
     parameters: Mapping[str, str] = field(default_factory=dict)
     is_protected: bool = False
     tags: Mapping[str, str] = field(default_factory=dict)
+    is_foreign: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,14 +68,14 @@ def deployed(client: AwsClient, name: str) -> Deployed | None:
         is_protected=stack.get("EnableTerminationProtection", False),
         tags={each["Key"]: each["Value"] for each in stack.get("Tags", [])},
     )
-    if there.status in _EMPTY:
+    if there.status in EMPTY:
         return there
     body = _template_body(client, name)
     if body is None:
         return None
     # botocore reads JSON by itself.
     if isinstance(body, str):
-        raise UnreadableTemplateError(f"the template of {name} is not JSON")
+        raise UnreadableTemplateError(name, there)
     parameters = {
         each["ParameterKey"]: each["ParameterValue"] for each in stack.get("Parameters", [])
     }

@@ -9,9 +9,9 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.session import AwsClient
-from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
+from hyperpod_cli.aws.stacks import EMPTY, Deployed, UnreadableTemplateError, deployed
 from hyperpod_cli.terminal.explained import explanation
-from hyperpod_stacks.table import DEPLOYMENT_TAG, STACKS, StackRow, stack_name
+from hyperpod_stacks.table import DEPLOYMENT_TAG, STACKS, stack_name
 
 
 def deployed_stacks(
@@ -19,8 +19,8 @@ def deployed_stacks(
 ) -> dict[str, Deployed | None]:
     """Return what is deployed of the wanted stacks, and of others of the deployment, by name."""
     names = [stack.name for stack in wanted]
-    found = {name: deployed(client, name) for name in names}
-    for kind, row in STACKS.items():
+    found = {name: wanted_stack(client, config, name=name) for name in names}
+    for kind in STACKS:
         name = stack_name(config, kind)
         if name in found:
             continue
@@ -31,18 +31,35 @@ def deployed_stacks(
         except ClientError as error:
             print(f"{name}: is taken as not deployed. {explanation(error)}", file=sys.stderr)
             continue
-        if stack is not None and _is_of(row, stack, deployment=config.name):
+        if stack is not None and _is_of(config, stack, name=name):
             found[name] = stack
     return found
 
 
-def _is_of(row: StackRow, stack: Deployed, *, deployment: str) -> bool:
+def wanted_stack(client: AwsClient, config: Config, *, name: str) -> Deployed | None:
+    """Return what has the name of a wanted stack, and whether it is of something else.
+
+    An empty one may be what a first deployment left that failed before the stack had tags.
+    """
+    try:
+        stack = deployed(client, name)
+    except UnreadableTemplateError as error:
+        stack = error.stack
+        if _is_of(config, stack, name=name):
+            raise
+    if stack is None or stack.status in EMPTY or _is_of(config, stack, name=name):
+        return stack
+    return replace(stack, is_foreign=True)
+
+
+def _is_of(config: Config, stack: Deployed, *, name: str) -> bool:
     """Return whether a stack with a name of the deployment's is the deployment's.
 
     Stacks of others begin with EKS, too.
     """
     if DEPLOYMENT_TAG in stack.tags:
-        return stack.tags[DEPLOYMENT_TAG] == deployment
+        return stack.tags[DEPLOYMENT_TAG] == config.name
+    row = next(row for kind, row in STACKS.items() if stack_name(config, kind) == name)
     # Stacks of 0.1.0, until no deployment of it is left, and those of node groups, whose placement
     # groups other tags of the stack would replace.
     description = str(stack.template.get("Description", ""))
@@ -59,7 +76,7 @@ def in_order(
     for kind, row in STACKS.items():
         name = stack_name(config, kind)
         there = former.get(name)
-        if there is None:
+        if there is None or there.is_foreign:
             continue
         stack = by_name.get(name, Stack(name=name, template={"Resources": {}, **there.template}))
         needs = {*stack.needs, *(stack_name(config, each) for each in ("platform", *row.follows))}

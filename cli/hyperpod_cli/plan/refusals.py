@@ -22,6 +22,7 @@ from hyperpod_cli.stack_progress.failures import Situation, next_step
 from hyperpod_cli.stack_progress.fixed_values import FixedValueChange
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.explained import explanation
+from hyperpod_stacks.table import DEPLOYMENT_TAG
 
 # The CLI deletes a stack whose creation failed, and a change set has touched nothing.
 _DEPLOYABLE = ("REVIEW_IN_PROGRESS", "ROLLBACK_FAILED")
@@ -30,12 +31,24 @@ _DEPLOYABLE = ("REVIEW_IN_PROGRESS", "ROLLBACK_FAILED")
 def refused_stacks(
     stacks: Mapping[str, Deployed | None], *, region: str, again: str
 ) -> Iterator[str]:
-    """Yield a line for each stack that CloudFormation would not take a deployment for."""
+    """Yield a line for each stack that is of something else, or takes no deployment."""
     for name, stack in stacks.items():
+        if stack is not None and stack.is_foreign:
+            yield foreign_stack(name, stack)
+            continue
         if stack is None or stack.status in _DEPLOYABLE or stack.status.endswith("_COMPLETE"):
             continue
         step = next_step(Situation(stack=name, region=region, status=stack.status, again=again))
         yield f"{name}: is {stack.status}. {step.meaning} Run: {'; '.join(step.commands)}"
+
+
+def foreign_stack(name: str, stack: Deployed) -> str:
+    """Return the refusal of a stack that is of something else: a deployment would overwrite it."""
+    what = stack.tags.get(DEPLOYMENT_TAG) or stack.template.get("Description")
+    return (
+        f"{name}: is the stack of something else{f' ({what})' if what else ''}, and a deployment "
+        "would overwrite it; choose another `name` in the configuration, or delete that stack"
+    )
 
 
 def changed_fixed_values(

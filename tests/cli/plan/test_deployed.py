@@ -12,6 +12,7 @@ from hyperpod_cli.aws.assembly import Stack, stacks_in
 from hyperpod_cli.aws.stacks import deployed
 from hyperpod_cli.deliver.destroy.assembly import write_assembly
 from hyperpod_cli.plan.deployed import deployed_stacks, in_order
+from hyperpod_cli.plan.refusals import refused_stacks
 from hyperpod_shared.aws_errors import UNKNOWN_STACK
 from hyperpod_stacks.table import DEPLOYMENT_TAG, STACKS
 from tests.conftest import Assemble
@@ -25,7 +26,9 @@ WANTED = [
 ]
 
 
-def aws(tags: Mapping[str, str] | None = None, **templates: object) -> Played:
+def aws(
+    tags: Mapping[str, str] | None = None, status: str = "CREATE_COMPLETE", /, **templates: object
+) -> Played:
     """Return CloudFormation with stacks with tags; an exception is what it says of one."""
     tagged = [{"Key": key, "Value": value} for key, value in (tags or {}).items()]
 
@@ -33,7 +36,7 @@ def aws(tags: Mapping[str, str] | None = None, **templates: object) -> Played:
         found = templates.get(StackName, client_error(UNKNOWN_STACK, "DescribeStacks"))
         if isinstance(found, Exception):
             raise found
-        return {"Stacks": [{"StackStatus": "CREATE_COMPLETE", "Tags": tagged}]}
+        return {"Stacks": [{"StackStatus": status, "Tags": tagged}]}
 
     def get_template(*, StackName: str, **_: object) -> dict[str, Any]:
         return {"TemplateBody": templates[StackName]}
@@ -65,15 +68,49 @@ def test_a_stack_that_the_file_has_no_more_is_among_those_deployed(
     *,
     is_there: bool,
 ) -> None:
-    made: dict[str, Any] = {"Resources": {}}
+    made = {"Description": "HyperPod on EKS: whatever", "Resources": {}}
     client = aws(tags, **{"ml-platform": made, "ml-hyperpod": made, "ml-operators": operators})
     former = deployed_stacks(client, default_config, wanted=WANTED)
     stacks = [*in_order(WANTED, former=former, config=default_config)]
-    operators_stack = ["ml-operators"] if is_there else []
-    assert [stack.name for stack in stacks] == ["ml-platform", "ml-hyperpod", *operators_stack]
+    names = [stack.name for stack in stacks]
+    assert ("ml-operators" in names) is is_there
     assert ("ml-operators: " in capsys.readouterr().err) is isinstance(operators, Exception)
     if is_there:
+        assert names == ["ml-platform", "ml-hyperpod", "ml-operators"]
         assert stacks[-1].needs == ("ml-platform", "ml-hyperpod")
+
+
+@pytest.mark.parametrize(
+    ("tags", "status", "platform", "is_foreign"),
+    [
+        ({}, "CREATE_COMPLETE", OPERATORS, False),
+        ({DEPLOYMENT_TAG: "ml"}, "CREATE_COMPLETE", {"Resources": {}}, False),
+        ({}, "CREATE_COMPLETE", {"Resources": {}}, True),
+        ({}, "CREATE_COMPLETE", {"Description": "EKS: the team's own", "Resources": {}}, True),
+        ({}, "UPDATE_ROLLBACK_FAILED", {"Resources": {}}, True),
+        ({}, "CREATE_COMPLETE", "Resources: {}", True),
+        ({DEPLOYMENT_TAG: "ml-prod"}, "CREATE_COMPLETE", OPERATORS, True),
+        # A first deployment may have failed before the stack had tags.
+        ({}, "REVIEW_IN_PROGRESS", {"Resources": {}}, False),
+        ({}, "ROLLBACK_COMPLETE", {"Resources": {}}, False),
+    ],
+)
+def test_a_stack_of_something_else_is_neither_overwritten_nor_deleted(
+    default_config: Config,
+    tags: Mapping[str, str],
+    status: str,
+    platform: object,
+    *,
+    is_foreign: bool,
+) -> None:
+    client = aws(tags, status, **{"ml-platform": platform})
+    former = deployed_stacks(client, default_config, wanted=WANTED)
+    refused = [*refused_stacks(former, region="us-west-2", again="hyperpod-cdk deploy")]
+    assert [line.partition(": is the stack of something else")[0] for line in refused] == (
+        ["ml-platform"] if is_foreign else []
+    )
+    going = [stack.name for stack in in_order(WANTED, former=former, config=default_config)]
+    assert going == ([] if is_foreign else ["ml-platform"])
 
 
 def test_a_template_reads_as_one_that_it_is_compared_with() -> None:

@@ -11,14 +11,13 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_cdk import Deployment, Loaded
+from hyperpod_cdk import Config, Deployment, Loaded
 from hyperpod_cdk.eks.effects import ACCESS
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Stack, stacks_in
 from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError
-from hyperpod_cli.aws.stacks import deployed as deployed_stack
 from hyperpod_cli.deliver.can_deploy import refuse_problems
 from hyperpod_cli.deliver.diff import changes_in_full
 from hyperpod_cli.deliver.pipeline.rehearsed_change import (
@@ -26,8 +25,10 @@ from hyperpod_cli.deliver.pipeline.rehearsed_change import (
     RehearsedChange,
     rehearse_change,
 )
+from hyperpod_cli.plan.deployed import wanted_stack
 from hyperpod_cli.plan.differences import IncomparableError
 from hyperpod_cli.plan.plan import Plan, plan_of
+from hyperpod_cli.plan.refusals import foreign_stack
 from hyperpod_cli.plan.stack_effects import PERMISSIONS
 from hyperpod_cli.stack_progress.fixed_values import changes
 from hyperpod_cli.terminal.errors import LinesError, OpsError
@@ -70,11 +71,11 @@ def reader(stack: Stack, *, session: boto3.Session) -> boto3.Session:
     )
 
 
-def deployed(stack: Stack, *, session: boto3.Session) -> Deployed | None:
+def deployed(stack: Stack, *, config: Config, session: boto3.Session) -> Deployed | None:
     """Return what is deployed of a stack; None when nothing is."""
     client = session.client("cloudformation", region_name=stack.region)
     try:
-        found = deployed_stack(client, stack.name)
+        found = wanted_stack(client, config, name=stack.name)
     except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
         raise OpsError(f"{stack.name}: {one_line(error)}") from None
     return None if found is None or found.status == _EMPTY else found
@@ -143,7 +144,7 @@ def review(
     clients: Any = session.client  # the stubs know each service by a literal
     place = Environment(partition=partition, account=stacks[0].account, region=stacks[0].region)
     told = refuse_problems(config, environment=place, session=session, config_path=deployment.path)
-    found = {stack.name: deployed(stack, session=session) for stack in stacks}
+    found = {stack.name: deployed(stack, config=config, session=session) for stack in stacks}
     refused = [line for stack in stacks for line in refusals(stack, found[stack.name])]
     if refused:
         raise LinesError("\n".join(refused))
@@ -175,6 +176,9 @@ def review(
 def refusals(stack: Stack, found: Deployed | None) -> Iterator[str]:
     """Yield why CloudFormation must not, or could not, update a stack; one line each."""
     if found is None:
+        return
+    if found.is_foreign:
+        yield foreign_stack(stack.name, found)
         return
     if found.status in _STUCK:
         yield (

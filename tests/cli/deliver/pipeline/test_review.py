@@ -12,7 +12,7 @@ import boto3
 import pytest
 from aws_cdk.assertions import Template
 
-from hyperpod_cdk import load_file
+from hyperpod_cdk import Config, load_file
 from hyperpod_cdk.effects.effect import Effect
 from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cdk.synthesis.refusals import FixedValue
@@ -67,6 +67,11 @@ def as_deployed(
     return Deployed(
         status=status, template=template(cidr), parameters=parameters, is_protected=is_protected
     )
+
+
+def test_a_stack_of_something_else_is_refused() -> None:
+    (line,) = refusals(stack(), replace(as_deployed(), is_foreign=True))
+    assert line.startswith("ml-platform: is the stack of something else")
 
 
 def test_a_changed_value_that_cannot_change_is_refused_in_the_words_of_its_rule() -> None:
@@ -194,17 +199,20 @@ def test_an_account_that_does_not_trust_the_pipeline_is_named_with_its_fix() -> 
     "stacks",
     [ABSENT, {"Stacks": [{**FOUND, "StackStatus": "REVIEW_IN_PROGRESS"}]}],
 )
-def test_a_stack_that_is_not_there_or_empty_is_created(stacks: object) -> None:
-    assert deployed(STACK, session=session(describe_stacks=stacks)) is None
+def test_a_stack_that_is_not_there_or_empty_is_created(
+    default_config: Config, stacks: object
+) -> None:
+    asks = session(describe_stacks=stacks)
+    assert deployed(STACK, config=default_config, session=asks) is None
 
 
-def test_a_stack_that_is_there_has_its_parameters_and_its_template() -> None:
+def test_a_stack_that_is_there_has_its_parameters_and_its_template(default_config: Config) -> None:
     parameters = [{"ParameterKey": "Cidr", "ParameterValue": "10.1.0.0/16"}]
     asks = session(
         describe_stacks={"Stacks": [{**FOUND, "Parameters": parameters}]},
         get_template={"TemplateBody": {"Resources": {}}},
     )
-    found = deployed(STACK, session=asks)
+    found = deployed(STACK, config=default_config, session=asks)
 
     assert cast("Played", asks).regions == ["us-east-1"]
     assert found is not None
@@ -212,10 +220,10 @@ def test_a_stack_that_is_there_has_its_parameters_and_its_template() -> None:
     assert not found.is_protected
 
 
-def test_what_may_not_be_read_is_one_line() -> None:
+def test_what_may_not_be_read_is_one_line(default_config: Config) -> None:
     denied = client_error("AccessDenied", "DescribeStacks", "not\nauthorized")
     with pytest.raises(OpsError) as refused:
-        deployed(STACK, session=session(describe_stacks=denied))
+        deployed(STACK, config=default_config, session=session(describe_stacks=denied))
 
     assert str(refused.value).startswith("ml-platform: ")
     assert "\n" not in str(refused.value)
@@ -274,7 +282,7 @@ def test_an_environment_is_read_with_its_own_role(
         used.append(("problems", session))
         return ["eks.version: is old"]
 
-    def found(_stack: Stack, *, session: boto3.Session) -> None:
+    def found(_stack: Stack, *, session: boto3.Session, **_: object) -> None:
         used.append(("stacks", session))
 
     monkeypatch.setattr(reviewing, "stage_stacks", lambda *_, **__: iter([STACK]))
