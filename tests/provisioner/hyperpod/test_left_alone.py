@@ -8,6 +8,7 @@ import pytest
 
 from hyperpod_emulator.hyperpod import Caller, Faults, HyperPodService, Unknowns
 from hyperpod_shared.errors import ProvisioningError
+from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,
@@ -80,6 +81,7 @@ def test_a_rollback_leaves_what_an_operator_did_before(
     there: dict[str, int],
     *,
     refused: bool,
+    raises: Raises,
 ) -> None:
     """The template is brought up to date with the cluster, and the update fails without a call."""
     stack = hyperpod_stack(sagemaker, time)
@@ -87,7 +89,7 @@ def test_a_rollback_leaves_what_an_operator_did_before(
     change(sagemaker, time)
     synced = properties(*groups, VpcConfig=MOVED) if refused else properties(*groups)
     if refused:
-        with pytest.raises(ProvisioningError, match="VpcConfig"):
+        with raises(ProvisioningError):
             stack.update(synced)
     else:
         stack.update(synced)
@@ -143,14 +145,14 @@ def test_an_adopted_cluster_is_deleted_with_its_stack(
 
 
 def test_a_cluster_that_failed_after_it_worked_is_not_replaced_by_a_creation(
-    sagemaker: ShownSageMaker, time: Time
+    sagemaker: ShownSageMaker, time: Time, raises: Raises
 ) -> None:
     wanted = properties(group("workers", 8))
     hyperpod_stack(sagemaker, time).create(wanted)
     time.sleep(900)
     sagemaker.shown = {"ClusterStatus": "Failed"}
     again = hyperpod_stack(sagemaker, time, stack_id=AGAIN, requests=7)
-    with pytest.raises(ProvisioningError, match="with 8 nodes, which are billed; it is not replac"):
+    with raises(ProvisioningError):
         again.create(wanted)
     assert "DeleteCluster" not in sagemaker.writes
 
@@ -169,7 +171,9 @@ def test_a_failed_cluster_whose_groups_do_not_show_is_not_deleted(
     assert "DeleteCluster" not in sagemaker.writes
 
 
-def test_a_late_cluster_is_kept_though_its_mark_is_not_visible_yet(time: Time) -> None:
+def test_a_late_cluster_is_kept_though_its_mark_is_not_visible_yet(
+    time: Time, raises: Raises
+) -> None:
     service = HyperPodService(
         clock=lambda: time.now, timings=TIMINGS, unknowns=Unknowns(tag_lag=60)
     )
@@ -177,10 +181,10 @@ def test_a_late_cluster_is_kept_though_its_mark_is_not_visible_yet(time: Time) -
     stack = hyperpod_stack(sagemaker, time)
     service.faults = Faults(capacity_shortage=frozenset({"rare"}))
     wanted = {**properties(group("workers", 8), group("rare")), **LATE}
-    with pytest.raises(ProvisioningError, match="not ready"):
+    with raises(ProvisioningError):
         stack.create(wanted)
     time.sleep(5)
-    with pytest.raises(ProvisioningError, match="is kept"):
+    with raises(ProvisioningError):
         stack.roll_back_creation(wanted)
     assert "DeleteCluster" not in sagemaker.writes
 

@@ -8,6 +8,7 @@ import pytest
 from hyperpod_emulator.hyperpod import Faults
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.hyperpod.claim import CALL_TAG, LEFT_TAG, Claim, visible_claim
+from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.hyperpod_stack import (
@@ -64,7 +65,7 @@ def test_a_cluster_that_is_busy_is_patched_later(
 
 @pytest.mark.parametrize("operation", ["UpdateCluster", SOFTWARE])
 def test_a_note_of_a_call_that_was_not_made_is_taken_back_or_the_request_fails(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker, operation: str
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, operation: str, raises: Raises
 ) -> None:
     refused = once(operation, conflict)
 
@@ -78,7 +79,7 @@ def test_a_note_of_a_call_that_was_not_made_is_taken_back_or_the_request_fails(
 
     sagemaker.before = before
     wanted = {**properties(group("workers", 2)), "SoftwareUpdate": "2026-11"}
-    with pytest.raises(ProvisioningError, match=r"refused to (update|tag)"):
+    with raises(ProvisioningError):
         stack.update(wanted if operation == "UpdateCluster" else WISH)
 
 
@@ -120,11 +121,11 @@ def test_a_refused_call_may_be_one_that_was_made(
 
 
 def test_a_call_that_is_refused_again_was_not_made(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, raises: Raises
 ) -> None:
     both = {**properties(group("workers", 2)), "SoftwareUpdate": "2026-11"}
     sagemaker.refuse(SOFTWARE, refusal())
-    with pytest.raises(ProvisioningError, match="The group is not there"):
+    with raises(ProvisioningError):
         stack.update(both)
 
 
@@ -142,7 +143,7 @@ def test_the_answer_carries_the_call(stack: HyperPodStack) -> None:
 
 
 def test_a_mark_that_is_throttled_once_is_written(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time, raises: Raises
 ) -> None:
     stack.delete()
     time.sleep(600)
@@ -151,9 +152,9 @@ def test_a_mark_that_is_throttled_once_is_written(
     wanted = {**properties(group("workers", 8), group("rare")), **late}
     sagemaker.before = once("AddTags", throttling)
     stack.cloudformation.status = "CREATE_IN_PROGRESS"
-    with pytest.raises(ProvisioningError, match="not ready"):
+    with raises(ProvisioningError):
         stack.create(wanted)
-    with pytest.raises(ProvisioningError, match="is kept"):
+    with raises(ProvisioningError):
         stack.roll_back_creation(wanted)
 
 

@@ -7,6 +7,7 @@ import pytest
 from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED
+from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
     ANOTHER_EKS_CLUSTER,
@@ -71,7 +72,9 @@ def test_new_name_is_taken_back_though_the_former_cluster_is_gone(
     assert sagemaker.writes == []
 
 
-def test_busy_cluster_does_not_fail_it(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+def test_busy_cluster_does_not_fail_it(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, raises: Raises
+) -> None:
     before = {**CLASSIC, "WaitMinutes": "5", "OnShortage": "fail"}
     stack.create(before)
     sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
@@ -79,20 +82,20 @@ def test_busy_cluster_does_not_fail_it(stack: HyperPodStack, sagemaker: LocalSag
         **before,
         "Request": properties(group("workers", 3), NodeProvisioningMode=None)["Request"],
     }
-    with pytest.raises(ProvisioningError, match="was not ready after 5 minutes"):
+    with raises(ProvisioningError):
         stack.update(wanted)
 
     assert "the cluster is Updating" in stack.roll_back_update(wanted, before).data["Shortage"]
 
 
 def test_failed_cluster_does_not_fail_it(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time, raises: Raises
 ) -> None:
     sagemaker.service.faults = SHORT
     before = {**CLASSIC, "WaitFor": "accepted"}
     stack.create(before)
     time.sleep(600)
-    with pytest.raises(ProvisioningError, match="is Failed"):
+    with raises(ProvisioningError):
         stack.update(CLASSIC)
 
     progress = stack.roll_back_update(CLASSIC, before)
@@ -125,13 +128,13 @@ def test_properties_that_were_refused_are_not_read_again(stack: HyperPodStack) -
 
 
 def test_creation_anew_that_failed_is_kept(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time, raises: Raises
 ) -> None:
     stack.create(CLASSIC)
     delete_outside(sagemaker, time)
     sagemaker.service.faults = SHORT
     wanted = properties(group("workers", 2), NodeProvisioningMode=None)
-    with pytest.raises(ProvisioningError, match="is Failed"):
+    with raises(ProvisioningError):
         stack.update(wanted)
 
     assert stack.roll_back_update(wanted, CLASSIC).data["ClusterStatus"] == "Failed"
@@ -139,13 +142,13 @@ def test_creation_anew_that_failed_is_kept(
 
 
 def test_update_takes_the_mark_of_a_failed_creation_from_a_cluster_that_works(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time, raises: Raises
 ) -> None:
     stack.create(ONE)
     delete_outside(sagemaker, time)
     sagemaker.service.faults = SHORT
     wanted = {**properties(group("workers", 2)), **LATE}
-    with pytest.raises(ProvisioningError, match="was not ready"):
+    with raises(ProvisioningError):
         stack.update(wanted)
     sagemaker.service.faults = Faults()
     stack.roll_back_update(wanted, ONE)

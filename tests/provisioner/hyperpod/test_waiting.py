@@ -5,6 +5,7 @@ import pytest
 from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.framework.request import BEGUN_AT, CLAIM, OPERATION
+from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
     CLASSIC,
@@ -36,23 +37,23 @@ def test_done_when(
 
 
 def test_a_late_deployment_fails_if_asked_to(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time, raises: Raises
 ) -> None:
     sagemaker.service.faults = SHORT
     started = time.now
-    with pytest.raises(ProvisioningError) as failed:
+    with raises(ProvisioningError):
         stack.create({**properties(group("workers", 4)), **NODES, "OnShortage": "fail"})
-    text = str(failed.value)
-    assert "was not ready after 20 minutes" in text
-    assert "group workers: capacity: We currently do not have" in text
-    assert "group workers has 0 of 4 nodes" in text
-    assert text.endswith("reserve capacity with a training plan.")
     assert 20 * MINUTE <= time.now - started <= 21 * MINUTE
 
 
 @pytest.mark.parametrize(("on_shortage", "completes"), [("continue", True), ("fail", False)])
 def test_a_cluster_that_takes_too_long(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, *, on_shortage: str, completes: bool
+    stack: HyperPodStack,
+    sagemaker: LocalSageMaker,
+    *,
+    on_shortage: str,
+    completes: bool,
+    raises: Raises,
 ) -> None:
     sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
     wanted = {**CLASSIC, "WaitMinutes": "5", "OnShortage": on_shortage}
@@ -61,7 +62,7 @@ def test_a_cluster_that_takes_too_long(
         assert progress.data["ClusterStatus"] == "Creating"
         assert "the cluster is Creating" in progress.data["Shortage"]
     else:
-        with pytest.raises(ProvisioningError, match=r"not ready after 5 minutes \(it is Creating"):
+        with raises(ProvisioningError):
             stack.create(wanted)
 
 
@@ -78,7 +79,7 @@ def test_errors_of_earlier_deployments_are_not_blamed(
 
 
 def test_a_rollback_is_not_failed_for_being_late(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker, raises: Raises
 ) -> None:
     strict = {**NODES, "OnShortage": "fail"}
     before = {**properties(group("workers", 1)), **strict}
@@ -89,7 +90,7 @@ def test_a_rollback_is_not_failed_for_being_late(
         "ClusterNodeSummaries"
     ][0]["InstanceId"]
     sagemaker.service.replace_node(cluster="ml-cluster", instance_id=instance)
-    with pytest.raises(ProvisioningError, match="has 0 of 3 nodes"):
+    with raises(ProvisioningError):
         stack.update(wanted)
     assert (
         "workers: 0 of 1 nodes: capacity" in stack.roll_back_update(wanted, before).data["Shortage"]
@@ -97,12 +98,12 @@ def test_a_rollback_is_not_failed_for_being_late(
 
 
 def test_an_update_that_finds_the_cluster_busy_all_the_time_fails(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker, raises: Raises
 ) -> None:
     sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
     stack.create({**CLASSIC, "WaitFor": "accepted"})
     larger = properties(group("workers", 2), NodeProvisioningMode=None)
-    with pytest.raises(ProvisioningError, match=r"busy for 5 minutes \(now Creating\) and is"):
+    with raises(ProvisioningError):
         stack.update({**larger, "WaitMinutes": "5"})
 
 
@@ -122,15 +123,17 @@ def test_a_poll_without_a_claim_changes_nothing(
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "allowed"),
+    ("name", "value"),
     [
-        ("WaitFor", "nothing", "accepted, in_service, nodes"),
-        ("WaitMinutes", "56", "1 to 55"),
-        ("WaitMinutes", "0", "1 to 55"),
-        ("OnShortage", "", "fail, continue"),
-        ("OnCreateFailure", "ignore", "keep, delete"),
+        ("WaitFor", "nothing"),
+        ("WaitMinutes", "56"),
+        ("WaitMinutes", "0"),
+        ("OnShortage", ""),
+        ("OnCreateFailure", "ignore"),
     ],
 )
-def test_properties_are_checked(stack: HyperPodStack, name: str, value: str, allowed: str) -> None:
-    with pytest.raises(ProvisioningError, match=f"{name} is {value}, .* allowed: {allowed}"):
+def test_properties_are_checked(
+    stack: HyperPodStack, name: str, value: str, raises: Raises
+) -> None:
+    with raises(ProvisioningError):
         stack.create({**ONE, name: value})

@@ -25,6 +25,7 @@ from provisioner.kubernetes.cluster import (
     require_usable,
 )
 from provisioner.kubernetes.failures import CommandFailedError
+from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.helm_cloud import namespace
@@ -239,30 +240,22 @@ def test_one_with_an_endpoint_is_used(status: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "error", "told"),
+    ("found", "error"),
     [
-        ({"status": "CREATING"}, NotReadyError, "is CREATING.*describe-cluster --name ml; deploy"),
-        ({"status": "CREATING", "endpoint": ENDPOINT}, NotReadyError, "is CREATING"),
+        ({"status": "CREATING"}, NotReadyError),
+        ({"status": "CREATING", "endpoint": ENDPOINT}, NotReadyError),
         # As logged in https://github.com/aws/aws-cdk/issues/18746.
-        ({"status": "CREATING", "endpoint": None}, NotReadyError, "has no endpoint"),
-        ({"status": "ACTIVE", "endpoint": None}, NotReadyError, "is ACTIVE and has no endpoint"),
-        ({"status": "UPDATING", "endpoint": ""}, NotReadyError, "is UPDATING and has no endpoint"),
-        (
-            {"status": "DELETING", "endpoint": ENDPOINT},
-            ClusterNotFoundError,
-            "is DELETING and cannot be reached.*Wait until it is gone",
-        ),
-        ({"status": "FAILED"}, ClusterFailedError, "is FAILED.*describe-cluster --name ml"),
-        (
-            {"status": "FAILED", "endpoint": ENDPOINT, "health": ISSUES},
-            ClusterFailedError,
-            "is FAILED.*InsufficientFreeAddresses: no free IP addresses.*delete the stacks",
-        ),
+        ({"status": "CREATING", "endpoint": None}, NotReadyError),
+        ({"status": "ACTIVE", "endpoint": None}, NotReadyError),
+        ({"status": "UPDATING", "endpoint": ""}, NotReadyError),
+        ({"status": "DELETING", "endpoint": ENDPOINT}, ClusterNotFoundError),
+        ({"status": "FAILED"}, ClusterFailedError),
+        ({"status": "FAILED", "endpoint": ENDPOINT, "health": ISSUES}, ClusterFailedError),
     ],
 )
 def test_any_other_is_waited_for_or_told(
-    found: dict[str, Any], error: type[ProvisioningError], told: str
+    found: dict[str, Any], error: type[ProvisioningError], raises: Raises
 ) -> None:
-    with pytest.raises(ProvisioningError, match=told) as raised:
+    with raises(ProvisioningError) as raised:
         require_usable({"name": "ml", **found})
     assert type(raised.value) is error
