@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_emulator.hyperpod import Caller, Faults, HyperPodService, Unknowns
 from hyperpod_shared.errors import ProvisioningError
@@ -49,16 +50,12 @@ def report(shortage: str) -> list[str]:
 
 
 def test_a_shortage_is_told_as_soon_as_it_is_clear(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time, snapshot: SnapshotAssertion
 ) -> None:
     sagemaker.service.faults = NO_CAPACITY
     started = time.now
     data = stack.create(nodes(group("workers", 4), group("others"))).data
-    assert report(data["Shortage"]) == [
-        "workers: 0 of 4 nodes: capacity: We currently do not have sufficient capacity to launch "
-        "new ml.m5.2xlarge instances. Please try again. Wait or try again later, use another "
-        "Availability Zone, or reserve capacity with a training plan."
-    ]
+    assert data["Shortage"] == snapshot
     assert time.now - started < 10 * MINUTE
     assert data["ClusterStatus"] == "InService"
 
@@ -72,14 +69,11 @@ def test_nodes_on_their_way_are_waited_for_beside_a_group_that_is_short(
 
 
 def test_without_a_cause_the_deployment_waits_to_its_end(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time, snapshot: SnapshotAssertion
 ) -> None:
     sagemaker.service.faults = Faults(slow_nodes={"workers": 36_000.0})
     started = time.now
-    told = report(stack.create(nodes(group("workers"), WaitMinutes="30")).data["Shortage"])
-    assert told == [
-        "workers: 0 of 1 nodes: HyperPod has reported no error. Wait, then run the command above."
-    ]
+    assert stack.create(nodes(group("workers"), WaitMinutes="30")).data["Shortage"] == snapshot
     assert 30 * MINUTE <= time.now - started <= 31 * MINUTE
 
 
@@ -91,25 +85,19 @@ def test_a_script_that_fails_on_every_node_is_a_failure(
         BROKEN_SCRIPT, capacity_shortage=frozenset({"large"}), slow_nodes={"workers": 60.0}
     )
     started = time.now
-    with raises(ProvisioningError) as failed:
+    with raises(ProvisioningError):
         stack.create(nodes(group("large"), group("workers", count), group("others")))
-    text = str(failed.value)
-    what = "has no node in group workers, whose lifecycle script fails on every node: group workers"
-    assert what in text
     assert time.now - started < 20 * MINUTE
     with raises(ProvisioningError):
         stack.roll_back_creation(stack.properties)
 
 
 def test_a_script_that_fails_on_some_nodes_is_told(
-    stack: HyperPodStack, sagemaker: LocalSageMaker
+    stack: HyperPodStack, sagemaker: LocalSageMaker, snapshot: SnapshotAssertion
 ) -> None:
     stack.create(nodes(group("workers")))
     sagemaker.service.faults = BROKEN_SCRIPT
-    (told,) = report(stack.update(nodes(group("workers", 3))).data["Shortage"])
-    assert told.startswith("workers: 1 of 3 nodes: instance i-")
-    assert "lifecycle script" in told
-    assert "Read log stream LifecycleConfig/workers/i-" in told
+    assert stack.update(nodes(group("workers", 3))).data["Shortage"] == snapshot
 
 
 def test_a_new_group_whose_script_fails_is_rolled_back_without_waiting(
@@ -129,24 +117,22 @@ def test_a_new_group_whose_script_fails_is_rolled_back_without_waiting(
     ]
 
 
-def test_deep_health_checks_are_not_waited_for_to_their_end(unknowns: Unknowns, time: Time) -> None:
+def test_deep_health_checks_are_not_waited_for_to_their_end(
+    unknowns: Unknowns, time: Time, snapshot: SnapshotAssertion
+) -> None:
     hours = replace(TIMINGS, deep_health_check=3 * 60 * MINUTE)
     service = HyperPodService(clock=lambda: time.now, timings=hours, unknowns=unknowns)
     stack = hyperpod_stack(LocalSageMaker(service=service), time)
     started = time.now
-    (told,) = report(stack.create(nodes(group("workers", 2, **CHECKED))).data["Shortage"])
-    assert told == (
-        "workers: 0 of 2 nodes: 2 in deep health checks, which can take hours. "
-        "They join by themselves when they pass."
-    )
+    assert stack.create(nodes(group("workers", 2, **CHECKED))).data["Shortage"] == snapshot
     assert time.now - started < 20 * MINUTE
 
 
-def test_checks_that_fail_are_told(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
+def test_checks_that_fail_are_told(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, snapshot: SnapshotAssertion
+) -> None:
     sagemaker.service.faults = FAILED_CHECKS
-    (told,) = report(stack.create(nodes(group("workers", **CHECKED))).data["Shortage"])
-    assert "deep health check: Deep health checks did not pass" in told
-    assert "HyperPod replaces faulty hardware itself" in told
+    assert stack.create(nodes(group("workers", **CHECKED))).data["Shortage"] == snapshot
 
 
 def test_a_change_that_concerns_no_node_tells_what_was_short_before(
@@ -256,14 +242,6 @@ def refuse_one_list(sagemaker: TroubledSageMaker, error: Exception) -> list[str]
     return refused
 
 
-def told(shortage: str, why: str) -> list[str]:
-    """Return what is told beside the nodes that could not be listed."""
-    _, unlisted, *lines = shortage.splitlines()
-    assert unlisted.startswith(f"the nodes could not be listed ({why}), so ")
-    assert unlisted.endswith(".")
-    return [unlisted, *lines]
-
-
 @PASSING
 def test_a_list_that_is_refused_once_does_not_end_the_wait(
     stack: HyperPodStack, sagemaker: TroubledSageMaker, error: Exception
@@ -298,54 +276,53 @@ def test_a_list_that_is_throttled_at_the_deadline_is_asked_for_again(
     assert "workers: 0 of 2 nodes" in shortage
 
 
-@pytest.mark.parametrize(
-    ("error", "why"),
-    [(throttling(), "ThrottlingException"), (UNAVAILABLE, "503")],
-    ids=["throttled", "out of service"],
-)
+@pytest.mark.parametrize("error", [throttling(), UNAVAILABLE], ids=["throttled", "out of service"])
 def test_lists_that_are_refused_without_end_are_told_at_the_deadline(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time, error: Exception, why: str
+    *,
+    stack: HyperPodStack,
+    sagemaker: TroubledSageMaker,
+    time: Time,
+    error: Exception,
+    snapshot: SnapshotAssertion,
 ) -> None:
     sagemaker.refuse("ListClusterNodes", error)
     started = time.now
     data = stack.create(WANTED).data
-    (unlisted,) = told(data["Shortage"], why)
-    assert "Look again (aws sagemaker list-cluster-nodes --cluster-name ml-cluster)." in unlisted
+    assert data["Shortage"] == snapshot
     assert 30 * MINUTE <= time.now - started <= 33 * MINUTE
     assert data["ClusterStatus"] == "InService"
 
 
 def test_nodes_that_cannot_be_listed_are_counted_as_described(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, time: Time, snapshot: SnapshotAssertion
 ) -> None:
     sagemaker.refuse("ListClusterNodes", DENIED)
     started = time.now
-    (unlisted,) = told(stack.create(WANTED).data["Shortage"], "AccessDeniedException")
-    assert "Allow the provisioner's role sagemaker:ListClusterNodes" in unlisted
+    assert stack.create(WANTED).data["Shortage"] == snapshot
     assert describe(sagemaker)["InstanceGroups"][0]["CurrentCount"] == 2
     assert time.now - started < 10 * MINUTE
 
 
 def test_what_is_short_is_told_beside_it(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker
+    stack: HyperPodStack, sagemaker: TroubledSageMaker, snapshot: SnapshotAssertion
 ) -> None:
     sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
     sagemaker.refuse("ListClusterNodes", DENIED)
-    _, short = told(stack.create(WANTED).data["Shortage"], "AccessDeniedException")
-    assert short.startswith("workers: 0 of 2 nodes: capacity")
+    assert stack.create(WANTED).data["Shortage"] == snapshot
 
 
 @pytest.mark.parametrize("wait_for", ["nodes", "in_service"])
-@pytest.mark.parametrize(
-    ("error", "why"),
-    [(throttling(), "ThrottlingException"), (DENIED, "AccessDeniedException")],
-    ids=["throttled", "denied"],
-)
+@pytest.mark.parametrize("error", [throttling(), DENIED], ids=["throttled", "denied"])
 def test_no_update_fails_for_it(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker, error: Exception, why: str, wait_for: str
+    *,
+    stack: HyperPodStack,
+    sagemaker: TroubledSageMaker,
+    error: Exception,
+    wait_for: str,
+    snapshot: SnapshotAssertion,
 ) -> None:
     stack.create(WANTED)
     sagemaker.refuse("ListClusterNodes", error)
     tags = [{"Key": "team", "Value": "other"}]
     changed = {**properties(group("workers", 2), Tags=tags), "WaitMinutes": "5"}
-    told(stack.update({**changed, "WaitFor": wait_for}).data["Shortage"], why)
+    assert stack.update({**changed, "WaitFor": wait_for}).data["Shortage"] == snapshot

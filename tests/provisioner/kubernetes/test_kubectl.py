@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cli.helm.layer_binaries import layer_binaries
 from hyperpod_shared.errors import ProvisioningError, UnreachableError
@@ -284,30 +285,27 @@ def _kubeconfig(server: str) -> str:
     )
 
 
-@pytest.mark.parametrize(
-    ("said", "next_step"),
-    [
-        (f"create: failed to create: {TOO_LONG} 1048576 bytes", "one Secret of at most 1 MiB"),
-        ("rpc error: trying to send message larger than max", "one Secret of at most 1 MiB"),
-        ("spec.selector: Invalid value: x: field is immutable", "delete the object, or go back"),
-        ('admission webhook "x" denied the request: no', "A rule of the cluster forbids it"),
-        ('pods "x" is forbidden: exceeded quota: small', "A rule of the cluster forbids it"),
-        ('deployments.apps is forbidden: User "x" cannot', "entry with an access policy"),
-        ('no matches for kind "PodMonitor" in version "x/v1"', "lacks a CustomResourceDefinition"),
-        ("execution error at (c/templates/a.yaml:3:4): set region", "correct helm.values"),
-        ("helm upgrade was killed by signal 9", "more memory"),
-        ("dial tcp 10.0.0.1:443: i/o timeout", "Check that the cluster's endpoint"),
-        ("namespace kubeflow because it is being terminated", "Wait until it is deleted"),
-        (
-            "pre-upgrade hooks failed: resource Job/a/b not ready. status: InProgress, message: "
-            "Job in progress | context deadline exceeded",
-            "A hook of the chart did not end",
-        ),
-        ("something new", "Fix the cause and deploy again"),
-    ],
-)
-def test_next_step_fits_the_cause(said: str, next_step: str) -> None:
-    assert next_step in CommandFailedError(f"Error: UPGRADE FAILED: {said}").next_step
+CAUSES = [
+    f"create: failed to create: {TOO_LONG} 1048576 bytes",
+    "rpc error: trying to send message larger than max",
+    "spec.selector: Invalid value: x: field is immutable",
+    'admission webhook "x" denied the request: no',
+    'pods "x" is forbidden: exceeded quota: small',
+    'deployments.apps is forbidden: User "x" cannot',
+    'no matches for kind "PodMonitor" in version "x/v1"',
+    "execution error at (c/templates/a.yaml:3:4): set region",
+    "helm upgrade was killed by signal 9",
+    "dial tcp 10.0.0.1:443: i/o timeout",
+    "namespace kubeflow because it is being terminated",
+    "pre-upgrade hooks failed: resource Job/a/b not ready. status: InProgress, message: "
+    "Job in progress | context deadline exceeded",
+    "something new",
+]
+
+
+def test_next_step_fits_the_cause(snapshot: SnapshotAssertion) -> None:
+    failures = {said: CommandFailedError(f"Error: UPGRADE FAILED: {said}") for said in CAUSES}
+    assert {said: failure.next_step for said, failure in failures.items()} == snapshot
 
 
 @pytest.mark.parametrize(
