@@ -1,12 +1,14 @@
 """What AWS publishes of its resources, as it is read."""
 
 from collections.abc import Iterable, Iterator
+from ipaddress import IPv4Network
 from typing import Any
 
 import pytest
 
 from aws_reference.action_resources import action_resources
 from aws_reference.resource_schemas import ResourceSchema, schemas
+from aws_reference.vpc_cidr_blocks import restricted_range
 
 # Actions of handlers that are younger than the pinned reference: they stand on every resource.
 YOUNGER = {
@@ -174,3 +176,37 @@ def test_refuses_a_replacement_whose_identifier_is_taken(
 @pytest.mark.parametrize(("name", "properties", "problems"), PROBLEMS)
 def test_validates_properties(name: str, properties: dict[str, Any], problems: list[str]) -> None:
     assert schema(name).problems(properties) == problems
+
+
+@pytest.mark.parametrize(
+    ("associated", "block", "restricted"),
+    [
+        ("10.192.0.0/16", "10.1.0.0/16", None),
+        ("10.192.0.0/16", "172.20.0.0/16", "172.16.0.0/12"),
+        ("10.192.0.0/16", "192.168.0.0/24", "192.168.0.0/16"),
+        ("10.192.0.0/16", "198.19.4.0/24", "198.19.0.0/16"),
+        ("10.192.0.0/16", "198.18.0.0/16", None),
+        ("10.192.0.0/16", "100.64.0.0/16", None),
+        ("10.192.0.0/16 10.1.0.0/16", "10.0.0.0/24", "10.0.0.0/16"),
+        ("10.0.0.0/24", "10.0.1.0/24", "10.0.0.0/16"),
+        ("10.0.0.0/24", "10.1.0.0/24", None),
+        ("172.20.0.0/16", "172.31.0.0/20", "172.31.0.0/16"),
+        ("172.20.0.0/16", "172.30.0.0/16", None),
+        ("172.20.0.0/16", "10.0.0.0/16", "10.0.0.0/8"),
+        ("192.168.0.0/20", "192.168.16.0/20", None),
+        ("192.168.0.0/20", "172.16.0.0/16", "172.16.0.0/12"),
+        ("198.19.0.0/24", "198.19.1.0/24", None),
+        ("198.19.0.0/24", "10.0.0.0/16", "10.0.0.0/8"),
+        ("100.64.0.0/16", "100.65.0.0/16", None),
+        ("100.64.0.0/16", "172.16.0.0/16", "172.16.0.0/12"),
+        ("100.64.0.0/16", "198.19.0.0/20", "198.19.0.0/16"),
+    ],
+)
+def test_the_table_of_blocks_beside_the_first_of_a_vpc(
+    associated: str, block: str, restricted: str | None
+) -> None:
+    blocks = [IPv4Network(one) for one in associated.split()]
+
+    found = restricted_range(IPv4Network(block), associated=blocks)
+
+    assert found == (restricted and IPv4Network(restricted))

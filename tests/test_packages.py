@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from packaging.requirements import Requirement
 
+import aws_reference
 from hyperpod_cdk import load_config
 from hyperpod_stacks.table import stack_names
 from tests.support.commands import bare_environment
@@ -140,8 +141,8 @@ def test_trees_are_acyclic() -> None:
 
     assert cycle(graph) == []
     assert graph["hyperpod_shared"] == graph["aws_reference"] == set()
-    assert graph["hyperpod_cdk"] == graph["provisioner"] == {"hyperpod_shared"}
-    assert graph["notifier"] == {"hyperpod_shared"}
+    assert graph["hyperpod_cdk"] == {"hyperpod_shared", "aws_reference"}
+    assert graph["provisioner"] == graph["notifier"] == {"hyperpod_shared"}
     assert graph["hyperpod_emulator"] <= {"aws_reference"}
     assert {"hyperpod_stacks", "hyperpod_emulator", "hyperpod_cli"} <= graph["hyperpod_rehearsal"]
 
@@ -256,7 +257,9 @@ def environment(installed: Path) -> dict[str, str]:
     # Dependencies only: a directory of PYTHONPATH has no .pth file read, so the editable
     # installation of the repository beside them is not seen.
     dependencies = Path(pytest.__file__).parents[1]
-    path = os.pathsep.join([str(installed), str(dependencies)])
+    # A dependency, too, whose installation is editable.
+    reference = Path(aws_reference.__file__).parents[1]
+    path = os.pathsep.join([str(installed), str(reference), str(dependencies)])
     return {**bare_environment(), "PYTHONPATH": path, "CDK_VALIDATION": "false"}
 
 

@@ -260,20 +260,22 @@ Earlier = Mapping[str, Any]
 
 def public_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Findings:
     """Judge the public subnets: count, place in the VPC, overlaps."""
-    if _has_own_vpc(earlier) and _nat_gateways(earlier) == "one_per_zone":
-        yield from _too_few(value)
+    if not value and _has_own_vpc(earlier) and _nat_gateways(earlier) == "one_per_zone":
+        message = "must list a subnet for each NAT gateway; or choose network.nat_gateways: none"
+        yield Finding(value=[], message=message)
     yield from _block_findings(value, earlier=earlier)
 
 
 def eks_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Findings:
     """Judge the new subnets of the control plane: count, place in the VPC, overlaps."""
     publics = earlier.get(_PUBLIC, value)
-    if value:
-        yield from _too_few(value)
+    if value and len(value) < _FEWEST_ZONES:
+        message = f"must list at least {_FEWEST_ZONES} subnets: EKS needs two availability zones"
+        yield Finding(value=list(value), message=message)
     if len(value) > len(publics) and _nat_gateways(earlier) == "one_per_zone":
         message = (
             f"must have no more entries than {_PUBLIC} ({len(publics)}): each is in the zone of a "
-            "NAT gateway"
+            "NAT gateway; list more of those, or choose network.nat_gateways: single"
         )
         yield Finding(value=list(value), message=message)
     yield from _block_findings(value, earlier=earlier)
@@ -327,12 +329,6 @@ def hyperpod_subnet_findings(subnets: Sequence[Mapping[str, Any]], *, earlier: E
         network = {"hyperpod_subnets": subnets}
         for finding in nat_zone_findings(network, zones=earlier["availability_zone_ids"]):
             yield replace(finding, path=finding.path[1:])
-
-
-def _too_few(value: Sequence[str]) -> Findings:
-    if len(value) < _FEWEST_ZONES:
-        message = f"must list at least {_FEWEST_ZONES} subnets: EKS needs two availability zones"
-        yield Finding(value=list(value), message=message)
 
 
 def _block_findings(value: Sequence[str], *, earlier: Earlier) -> Findings:

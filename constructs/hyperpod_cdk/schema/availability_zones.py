@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.errors import Findings, KeyPath, error
@@ -36,9 +36,20 @@ _REGION = re.compile(
 )
 
 _ZONE_ID = r"([a-z]+(?:-[a-z]+)*[0-9]+)-az[1-9][0-9]?"
+_LOCAL_ZONE = r"[a-z]+(?:-?[a-z]+)*-?[0-9]+-[a-z]{3}[0-9]?-(az)?[0-9]+[a-z]?"
 _ZONE_NAME = r"([a-z]{2,}(?:-[a-z]+)+-[0-9]+)[a-z]"
 
 NamedZone = tuple[KeyPath, str]
+
+
+def _of_the_region(value: object) -> object:
+    if isinstance(value, str) and re.fullmatch(_LOCAL_ZONE, value):
+        raise ValueError(
+            "is a Local Zone, where EKS takes no subnet and the deployment makes none; name a zone "
+            "of the region, such as usw2-az1; a group's nodes go into a subnet of yours there by "
+            "override_vpc.subnet_ids"
+        )
+    return value
 
 
 def _existing(value: str) -> str:
@@ -58,6 +69,7 @@ AvailabilityZone = Annotated[
         "must be an availability zone ID such as usw2-az1, or a name such as us-west-2a, "
         "which is another place in each account; `aws ec2 describe-availability-zones` lists both"
     ),
+    BeforeValidator(_of_the_region),
     AfterValidator(_existing),
     Field(examples=["usw2-az1", "usw2-az3", "use1-az2", "use1-az4", "use2-az1"]),
 ]

@@ -7,13 +7,11 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+from aws_reference.vpc_cidr_blocks import PRIVATE_RANGES, restricted_range
 from hyperpod_cdk.schema.errors import Findings, KeyPath, error, key_path
 
 # https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html
 _SHORTEST_PREFIX, _LONGEST_PREFIX = 16, 28
-_PRIVATE_RANGES = tuple(
-    IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
-)
 # Instances cannot have addresses in these blocks.
 _UNUSABLE_RANGES = tuple(
     IPv4Network(block) for block in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3")
@@ -65,7 +63,7 @@ AllocatableCidr = Annotated[str, AfterValidator(_allocatable_cidr)]
 
 def is_private(cidr: str) -> bool:
     """Tell whether the block lies in a private range of RFC 1918."""
-    return _private_range(IPv4Network(cidr)) is not None
+    return any(is_inside(cidr, outer=str(block)) for block in PRIVATE_RANGES)
 
 
 def is_inside(cidr: str, *, outer: str) -> bool:
@@ -102,22 +100,8 @@ def association_findings(vpc_cidr: str, *, secondary: Iterable[NamedCidr]) -> Fi
         if network.overlaps(associated[0]):
             message = f"must lie inside vpc_cidr {vpc_cidr} or share no address with it"
             yield error(path, cidr, message)
-        elif refusal := _refusal(network, associated=associated):
-            yield error(path, cidr, f"cannot be added to this VPC: {refusal}")
+        elif refused := restricted_range(network, associated=associated):
+            blocks = ", ".join(str(block) for block in associated)
+            message = f"cannot be added to a VPC of {blocks}: AWS takes no block of {refused} there"
+            yield error(path, cidr, message)
         associated.append(network)
-
-
-def _refusal(network: IPv4Network, *, associated: Sequence[IPv4Network]) -> str | None:
-    primary, own = _private_range(associated[0]), _private_range(network)
-    if own is not None and own != primary:
-        return f"AWS adds private blocks only from the range of vpc_cidr ({primary or 'public'})"
-    if network.subnet_of(IPv4Network("198.19.0.0/16")):
-        return "AWS reserves 198.19.0.0/16"
-    low = any(other.subnet_of(IPv4Network("10.0.0.0/15")) for other in associated)
-    if low and network.subnet_of(IPv4Network("10.0.0.0/16")):
-        return "AWS refuses 10.0.0.0/16 with another block of 10.0.0.0/15"
-    return None
-
-
-def _private_range(network: IPv4Network) -> IPv4Network | None:
-    return next((block for block in _PRIVATE_RANGES if network.subnet_of(block)), None)

@@ -3,10 +3,11 @@
 from typing import Any
 
 import pytest
+import yaml
 from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import Config
-from tests.support.configs import default_document
+from tests.support.configs import CONFIG_FOLDER, default_document
 from tests.support.refusals import line_after, lines_for
 
 VPC, EKS, PUBLIC = (
@@ -49,6 +50,7 @@ def subnets(*blocks: str) -> list[dict[str, str]]:
         (f"{ZONES}[0]", "us-east-1a"),
         (f"{ZONES}[0]", "us-west-2-lax-1a"),
         (f"{ZONES}[0]", "usw2-lax1-az1"),
+        (f"{ZONES}[0]", "us-west-2-phx-2a"),
         (f"{ZONES}[0]", "use1-az1"),
         (f"{SUBNETS}[0].availability_zone_id", "usw2-az3"),
         (f"{SUBNETS}[0].availability_zone_id", "euc1-az2"),
@@ -96,11 +98,22 @@ def test_count_is_a_fault_of_the_list(path: str, value: object, start: str) -> N
     ("blocks", "start"),
     [
         (("10.1.0.0/17", "10.1.64.0/18"), "[1].cidr: '10.1.64.0/18' overlaps 10.1.0.0/17 of the"),
-        (("10.1.0.0/16", "10.0.0.0/16"), "[1].cidr: '10.0.0.0/16' cannot be added to this VPC"),
+        (("10.1.0.0/16", "10.0.0.0/16"), "[1].cidr: '10.0.0.0/16' cannot be added to a VPC of"),
     ],
 )
 def test_hyperpod_subnets_must_fit_together(blocks: tuple[str, ...], start: str) -> None:
     assert line_after(SUBNETS, subnets(*blocks)).startswith(SUBNETS + start)
+
+
+def test_slurm_needs_no_second_zone() -> None:
+    document = yaml.safe_load((CONFIG_FOLDER / "slurm.yaml").read_text("utf-8"))
+    document["network"] = {
+        "public_subnet_cidrs": ["10.192.10.0/24"],
+        "availability_zone_ids": ["usw2-az2"],
+        "hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az2"}],
+    }
+
+    assert Config.model_validate(document).network.nat_gateway_count == 1
 
 
 def test_subnet_around_the_vpc_is_refused() -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from http import HTTPStatus
 from typing import Any
 
+from aws_reference.vpc_cidr_blocks import restricted_range
 from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType
 from hyperpod_emulator.aws.ec2 import api as ec2_api
 from hyperpod_emulator.aws.ec2 import zones
@@ -45,6 +46,11 @@ def _create(properties: Properties) -> Created:
     if any(block.overlaps(other) for other in blocks(record)):
         raise Refused(
             f"InvalidVpc.Range: The CIDR '{cidr}' conflicts with another CIDR block of the VPC."
+        )
+    # Its words on AWS are not known; the code is that of a block which conflicts.
+    if refused := restricted_range(block, associated=blocks(record)):
+        raise Refused(
+            f"InvalidVpc.Range: The CIDR '{cidr}' is restricted for {record['VpcId']}: {refused}."
         )
     if len(blocks(record)) >= _MOST_BLOCKS:
         raise Refused(

@@ -37,7 +37,9 @@ def described(record: Mapping[str, Any]) -> dict[str, Any]:
 def has_file(record: Mapping[str, Any], path: str) -> bool:
     """Return whether the directory of an association shows an object at a path from the root."""
     directory = record["FileSystemPath"].strip("/")
-    if described(record)["Lifecycle"] != "AVAILABLE" or not f"{path}/".startswith(f"{directory}/"):
+    # Of the root, "/", the directory is "".
+    inside = not directory or f"{path}/".startswith(f"{directory}/")
+    if described(record)["Lifecycle"] != "AVAILABLE" or not inside:
         return False
     bucket, prefix = _location(record["DataRepositoryPath"])
     name = path.removeprefix(directory).strip("/")

@@ -102,6 +102,14 @@ def test_a_vpc_with_a_subnet_of_another_stack_is_not_deleted(aws: LocalAws) -> N
     delete(aws, owner)
 
 
+def test_a_block_that_aws_restricts_is_not_added(aws: LocalAws) -> None:
+    vpc = resource("AWS::EC2::VPC", CidrBlock="172.20.0.0/16")
+    block = resource("AWS::EC2::VPCCidrBlock", VpcId={"Ref": "Vpc"}, CidrBlock="172.31.0.0/16")
+
+    with pytest.raises(StackFailedError, match="is restricted for vpc-"):
+        deploy(aws, {"Vpc": vpc, "Block": block}, {})
+
+
 def test_a_removed_subnet_in_use_stays_after_the_update(aws: LocalAws) -> None:
     owner = deploy(aws, network(), IDS)
     using = deploy(aws, users(owner.outputs)["file system"], {})

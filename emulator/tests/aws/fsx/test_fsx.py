@@ -59,12 +59,13 @@ def test_attributes_updates_and_retention(aws: LocalAws) -> None:
         fsx.describe_file_systems(FileSystemIds=[out["Id"]])
 
 
-def test_data_repository_association(aws: LocalAws) -> None:
+@pytest.mark.parametrize("directory", ["/data", "/"])
+def test_data_repository_association(aws: LocalAws, directory: str) -> None:
     association = {
         "Type": "AWS::FSx::DataRepositoryAssociation",
         "Properties": {
             "FileSystemId": {"Ref": "FileSystem"},
-            "FileSystemPath": "/data",
+            "FileSystemPath": directory,
             "DataRepositoryPath": {"Fn::Sub": "s3://${Bucket}"},
             "S3": {"AutoImportPolicy": {"Events": ["NEW", "CHANGED"]}},
         },
@@ -75,13 +76,23 @@ def test_data_repository_association(aws: LocalAws) -> None:
         "Bucket": {"Type": "AWS::S3::Bucket"},
         "Link": association,
     }
-    outputs = OUTPUTS | {"Link": {"Fn::GetAtt": ["Link", "AssociationId"]}}
-    stack = deploy(aws, template, outputs)
+    link = {"Link": {"Fn::GetAtt": ["Link", "AssociationId"]}}
+    stack = deploy(aws, template, OUTPUTS | link | {"Bucket": {"Ref": "Bucket"}})
+    bucket = {"Bucket": stack.outputs["Bucket"]}
+    client(aws, "s3").put_object(**bucket, Key="set/part.tar", Body=b"")
+    task = client(aws, "fsx").create_data_repository_task(
+        Type="EXPORT_TO_REPOSITORY",
+        FileSystemId=stack.outputs["Id"],
+        Paths=[f"{directory}/set/part.tar".lstrip("/"), "elsewhere/part.tar"],
+        Report={"Enabled": False},
+    )["DataRepositoryTask"]
+    client(aws, "s3").delete_object(**bucket, Key="set/part.tar")
     [found] = client(aws, "fsx").describe_data_repository_associations(
         AssociationIds=[stack.outputs["Link"]]
     )["Associations"]
     delete(aws, stack)
-    assert (found["FileSystemId"], found["FileSystemPath"]) == (stack.outputs["Id"], "/data")
+    assert (found["FileSystemId"], found["FileSystemPath"]) == (stack.outputs["Id"], directory)
+    assert (task["Status"]["SucceededCount"], task["Status"]["FailedCount"]) == (1, 1)
     existing = client(aws, "fsx").describe_file_systems()["FileSystems"]
     assert stack.outputs["Id"] not in [each["FileSystemId"] for each in existing]
 
