@@ -8,12 +8,13 @@ import aws_cdk as cdk
 from hyperpod_cdk.checks import cross_section_findings, findings
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.helm.chart import HyperPodChart
+from hyperpod_cdk.helm.chart_rules import placeholder_chart
 from hyperpod_cdk.node_groups.node_groups import OF_NODE_GROUPS
 from hyperpod_cdk.schema.errors import refuse_errors
 from hyperpod_cdk.synthesis.refusals import report
 from hyperpod_stacks.deployed_stack import Stacks
 from hyperpod_stacks.platform_stack import PlatformStack
-from hyperpod_stacks.table import DEPLOYMENT_TAG, NODES, STACKS, stack_names
+from hyperpod_stacks.table import DEPLOYMENT_TAG, NODES, STACKS, stack_name, stack_names
 
 
 def add_stacks(
@@ -63,3 +64,15 @@ def add_stacks(
         if kind != "node-groups":
             for key, value in {**config.tags, DEPLOYMENT_TAG: config.name}.items():
                 cdk.Tags.of(stack).add(key, value, include_resource_types=["aws:cdk:stack"])
+
+
+def log_groups_of(config: Config) -> list[str]:
+    """Return the patterns of the names of the log groups that a deployment encrypts with its key.
+
+    The stacks are made for it, without their assets.
+    """
+    app = cdk.App(context={"aws:cdk:bundling-stacks": [], "aws:cdk:disable-asset-staging": True})
+    add_stacks(app, config=config, chart=placeholder_chart())
+    platform = app.node.find_child(stack_name(config, "platform"))
+    assert isinstance(platform, PlatformStack)  # noqa: S101 - what `add_stacks` makes
+    return platform.log_groups.patterns

@@ -29,6 +29,7 @@ class ObservabilityStack(DeployedStack):
                 self,
                 "ContainerInsights",
                 cluster=platform.eks_cluster,
+                cluster_name=config.eks_cluster_name,
                 control_plane=config.eks,
                 cloudwatch=observability.cloudwatch,
                 log_groups=platform.log_groups,

@@ -22,7 +22,7 @@ from hyperpod_cdk.synthesis.refusals import FixedValue
 from hyperpod_stacks.deployed_stack import DeployedStack, Stacks
 from hyperpod_stacks.orchestration import orchestration_of
 from hyperpod_stacks.orchestration.eks import EksOrchestration
-from hyperpod_stacks.table import StackKind, log_groups_of
+from hyperpod_stacks.table import StackKind
 
 
 class PlatformStack(DeployedStack):
@@ -42,16 +42,19 @@ class PlatformStack(DeployedStack):
             "plane would go while nodes are there",
             instead="deploy under another name, next to this one",
         )
+        log_group_patterns: list[str] = []
         self.keys = data_keys(
             self,
             "EncryptionKey",
             encryption=config.encryption,
             alias=config.name,
-            log_groups=log_groups_of(config),
+            log_groups=log_group_patterns,
             scaled_volumes=bool(config.node_groups),
         )
         self.log_groups = log_groups = LogGroups(
-            key=self.keys.logs, retention_days=config.log_retention_days
+            key=self.keys.logs,
+            retention_days=config.log_retention_days,
+            patterns=log_group_patterns,
         )
         self.cluster = config.cluster.with_volume_key(self.keys.volume_key_arn)
         self.network = network_of(self, "Network", network=config.network, log_groups=log_groups)

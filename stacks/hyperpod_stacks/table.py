@@ -6,7 +6,6 @@ from typing import Literal
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.section import DNS_ADDON, FSX_ADDON
-from hyperpod_cdk.encryption.key_policy import log_group_names
 from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.placement import subnet_for
@@ -108,19 +107,6 @@ def release_stack(config: Config) -> str:
     With it, the releases and the nodes that need them go; its deletion begins with a check.
     """
     return stack_name(config, "hyperpod" if config.cluster.exists else "node-groups")
-
-
-def log_groups_of(config: Config) -> tuple[str, ...]:
-    """Return the patterns of the names that a deployment's log groups have."""
-    observability = stack_names(config).get("observability")
-    return (
-        *log_group_names(
-            stack_name=stack_name(config, "platform"),
-            eks_cluster_name=config.eks_cluster_name,
-            project_name=config.repository_name,
-        ),
-        *([f"{observability}-*"] if observability else []),
-    )
 
 
 def cluster_arn_parameter(config: Config) -> str:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_stacks.table import log_groups_of
+from hyperpod_stacks.deployment import log_groups_of
 from tests.conftest import Assemble
 from tests.support.assembly import Assembly
-from tests.support.configs import CONFIG_FOLDER, KEY, configured
+from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD, KEY, configured
 
 Resource = Mapping[str, Any]
 
@@ -87,11 +87,16 @@ def test_its_policy_lets_logs_encrypt_the_stacks_groups_and_nothing_else(
         assert [each for each in patterns if fnmatchcase(text, each)], text
 
 
-def test_the_log_of_a_build_of_images_is_among_the_groups() -> None:
-    """CodeBuild makes it, by its project's name, so no template has it."""
-    config = load_config(CONFIG_FOLDER / "examples" / "workloads.yaml")
-    builds = [name for name in log_groups_of(config) if name.startswith("/aws/codebuild/")]
-    assert builds == [f"/aws/codebuild/{config.repository_name}"]
+def test_the_owner_of_a_key_is_asked_for_the_groups_of_every_stack() -> None:
+    config = load_config(EVERY_FIELD)
+
+    assert config.encryption.kms_key_arn is not None
+    assert {*log_groups_of(config)} > {
+        f"/aws/codebuild/{config.repository_name}",
+        f"/aws/containerinsights/{config.eks_cluster_name}/performance",
+        f"/aws/eks/{config.eks_cluster_name}/cluster",
+        f"{config.name}-observability-*",
+    }
 
 
 def test_the_platform_stack_is_protected_too(assemble: Assemble, hardened: Config) -> None:

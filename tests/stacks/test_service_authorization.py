@@ -10,21 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from policy_sentry.querying.actions import get_action_data
 
 from hyperpod_cdk import Config, load_config
 from tests.conftest import Assemble, Configure
+from tests.laws.law_statement_resources import YOUNGER, rows
 from tests.support.configs import CONFIG_FOLDER, EVERY_FIELD
 from tests.support.needed_statements import ASKED_FOR
 from tools.security.roles import Role, Statement, read_roles
 
-# Actions that are younger than the pinned data, and where AWS describes them.
-YOUNGER = {
-    "sagemaker:AttachClusterNodeNetworkInterface": (
-        "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
-        "API_AttachClusterNodeNetworkInterface.html"
-    ),
-}
 # Dependent actions that a role does without, and why.
 CUSTOM_IMAGES = "only with a custom AMI, which then grants them"
 OTHER_SERVICES = "only for resources of these services; load balancers are asked about"
@@ -56,18 +49,6 @@ MANAGED = {
 # In every request that a service makes with its caller's rights.
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
 GLOBAL_KEYS = {"aws:CalledVia"}
-# Attributes and references of the templates' resources, as ARNs.
-ARNS = {
-    "<DynamoDB::Table.Arn>": "arn:aws:dynamodb:us-west-2:1:table/x",
-    "<ECR::Repository.Arn>": "arn:aws:ecr:us-west-2:1:repository/x",
-    "<EKS::Cluster.Arn>": "arn:aws:eks:us-west-2:1:cluster/x",
-    "<IAM::Role.Arn>": "arn:aws:iam::1:role/x",
-    "<Lambda::Function.Arn>": "arn:aws:lambda:us-west-2:1:function:x",
-    "<Logs::LogGroup.Arn>": "arn:aws:logs:us-west-2:1:log-group:x:*",
-    "<S3::Bucket.Arn>": "arn:aws:s3:::x",
-    "<StackId>": "arn:aws:cloudformation:us-west-2:1:stack/x/y",
-    "<StepFunctions::StateMachine>": "arn:aws:states:us-west-2:1:stateMachine:x",
-}
 # What a user, or a service, puts behind a key: of a tag, and of an encryption context.
 _TAG_KEY = re.compile(r"/(\$\{TagKey\}|.+)$|(?<=kms:EncryptionContext):.+$")
 CONFIGS: list[Any] = [
@@ -91,109 +72,8 @@ def statements(roles: list[Role]) -> Iterator[tuple[str, Statement]]:
             yield f"{role.name}.{statement.name}", statement
 
 
-def rows(action: str) -> list[dict[str, Any]]:
-    """Return what the reference says of an action, a row for each type of resource."""
-    service, _, name = action.partition(":")
-    data = get_action_data(service, name)
-    return list(data[service]) if data else []
-
-
-def arn_of(resource: str) -> str:
-    for reference, arn in ARNS.items():
-        resource = resource.replace(reference, arn)
-    # The names of log groups have slashes.
-    return re.sub(r"(?<=:log-group:)/[^:]+", "x", re.sub(r"<[^>]+>", "x", resource))
-
-
-def is_of(resource: str, form: str) -> bool:
-    """Tell whether an ARN, which may have wildcards, can be one of a form such as `…:vpc/${Id}`."""
-    if form == "*" or resource == "*":
-        return form == resource
-    found, wanted = re.split("[:/]", resource), re.split("[:/]", form)
-    for index, part in enumerate(wanted):
-        if index >= len(found):
-            return found[-1] == "*"
-        is_last = index == len(wanted) - 1
-        if is_last and index < len(found) - 1:
-            if resource.endswith(":*"):  # a version of a function, a stream of a log group
-                return len(found) == len(wanted) + 1
-            # Keys of objects, paths of roles, names of repositories and log groups have slashes.
-            return part in ("${ObjectName}", "${RepositoryName}", "${RoleNameWithPath}")
-        if not part.startswith("${") and found[index] not in ("*", part):
-            return False
-    return len(found) <= len(wanted) or found[-1] == "*"
-
-
-def test_forms_and_arns_are_compared() -> None:
-    bucket, thing = (
-        "arn:${Partition}:s3:::${BucketName}",
-        "arn:${Partition}:s3:::${B}/${ObjectName}",
-    )
-    assert is_of("arn:aws:s3:::x", bucket)
-    assert not is_of("arn:aws:s3:::x/a/b", bucket)
-    assert is_of("arn:aws:s3:::x/a/b", thing)
-    assert not is_of("arn:aws:s3:::x", thing)
-    assert is_of(
-        "arn:aws:eks:r:1:access-entry/x/*", "arn:${P}:eks:${R}:${A}:access-entry/${C}/${T}"
-    )
-    assert not is_of("arn:aws:eks:r:1:cluster/x", "arn:${P}:eks:${R}:${A}:access-entry/${C}/${T}")
-
-
-def test_every_action_exists(roles: list[Role]) -> None:
-    actions = {action for _, statement in statements(roles) for action in statement.actions}
-
-    assert actions
-    assert {action for action in actions if not rows(action)} <= YOUNGER.keys()
-
-
 def test_what_is_listed_as_younger_is_younger() -> None:
     assert [action for action in YOUNGER if rows(action)] == []
-
-
-def test_every_action_takes_a_resource_of_its_statement(roles: list[Role]) -> None:
-    unfit = [
-        f"{where}: {action} on {statement.resources}"
-        for where, statement in statements(roles)
-        for action in statement.actions
-        if action not in YOUNGER
-        and statement.resources != ("*",)
-        and not any(
-            is_of(arn_of(resource), row["resource_arn_format"])
-            for resource in statement.resources
-            for row in rows(action)
-        )
-    ]
-
-    assert unfit == []
-
-
-def test_every_resource_is_taken_by_an_action_of_its_statement(roles: list[Role]) -> None:
-    unfit = [
-        f"{where}: {resource}"
-        for where, statement in statements(roles)
-        for resource in statement.resources
-        if resource != "*"
-        and not YOUNGER.keys() & set(statement.actions)
-        and not any(
-            is_of(arn_of(resource), row["resource_arn_format"])
-            for action in statement.actions
-            for row in rows(action)
-        )
-    ]
-
-    assert unfit == []
-
-
-def test_actions_without_resources_stand_on_everything(roles: list[Role]) -> None:
-    unfit = [
-        f"{where}: {action}"
-        for where, statement in statements(roles)
-        for action in statement.actions
-        if {row["resource_arn_format"] for row in rows(action)} == {"*"}
-        and "*" not in statement.resources
-    ]
-
-    assert unfit == []
 
 
 def test_every_condition_key_is_one_of_the_action(roles: list[Role]) -> None:

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aws_cdk import Aws, Duration, RemovalPolicy, Stack, Token
+import jsii
+from aws_cdk import Aws, Duration, IStableAnyProducer, Lazy, RemovalPolicy, Stack, Token
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
@@ -12,12 +13,25 @@ from hyperpod_cdk.encryption.key_policy import (
     administration,
     encryption_of_logs,
     encryption_of_scaled_volumes,
+    log_group_arns,
 )
 from hyperpod_cdk.encryption.section import EncryptionConfig
 from hyperpod_cdk.synthesis.reasons import skip_checkov
 from hyperpod_cdk.synthesis.trust import mark_own
 
 _LONGEST_WINDOW = Duration.days(30)
+
+
+@jsii.implements(IStableAnyProducer)
+class _LogGroupArns:
+    """The ARNs of log groups by the patterns that there are at the time of the synthesis."""
+
+    def __init__(self, patterns: Sequence[str], *, region: str) -> None:
+        self._patterns, self._region = patterns, region
+
+    def produce(self) -> list[str]:
+        place = {"partition": Aws.PARTITION, "account": Aws.ACCOUNT_ID}
+        return log_group_arns(self._patterns, region=self._region, **place)
 
 
 class EncryptionKey(Construct):
@@ -29,7 +43,8 @@ class EncryptionKey(Construct):
 
     Args:
         alias: Name of the alias, without `alias/`.
-        log_groups: Patterns of the names of the log groups that it encrypts.
+        log_groups: Patterns of the names of the log groups that it encrypts; those that are added
+            until the synthesis are among them.
         scaled_volumes: Whether EC2 Auto Scaling encrypts volumes with it. Default: false.
 
     Attributes:
@@ -50,7 +65,11 @@ class EncryptionKey(Construct):
         place = {"region": region, "account": account, "dns_suffix": Aws.URL_SUFFIX}
         statements = [
             administration(partition=Aws.PARTITION, account=account),
-            encryption_of_logs(partition=Aws.PARTITION, log_groups=log_groups, **place),
+            encryption_of_logs(
+                Lazy.any(_LogGroupArns(log_groups, region=region)),
+                region=region,
+                dns_suffix=Aws.URL_SUFFIX,
+            ),
         ]
         if scaled_volumes:
             statements += encryption_of_scaled_volumes(partition=Aws.PARTITION, **place)
@@ -128,7 +147,8 @@ def data_keys(
         construct_id: Its id.
         encryption: The section.
         alias: Name of the alias of a key that is made, without `alias/`.
-        log_groups: Patterns of the names of the log groups that a key that is made encrypts.
+        log_groups: Patterns of the names of the log groups that a key that is made encrypts;
+            `LogGroups` adds one for each group.
         scaled_volumes: Whether EC2 Auto Scaling launches nodes. Default: false.
     """
     key: kms.IKey | None = None

@@ -1,7 +1,6 @@
 """What the policy of a customer managed key must allow besides what IAM policies allow."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
@@ -12,29 +11,6 @@ _ENCRYPTION = (
     "kms:GenerateDataKey*",
     "kms:ReEncrypt*",
 )
-
-
-# What is left of a function's name at least; the longest name of a stack has 29.
-_KEPT_CHARACTERS = 15
-
-
-def log_group_names(
-    *, stack_name: str, eks_cluster_name: str, project_name: str | None
-) -> tuple[str, ...]:
-    """Return the patterns of the names that a deployment's log groups have.
-
-    The stack is the platform's, and the project CodeBuild's, if there is one.
-    """
-    # As CDK names a resource that it names uniquely: letters and digits of the path.
-    plain = re.sub(r"[^A-Za-z0-9]", "", stack_name)
-    # CDK cuts characters out of the middle of a function's name that is too long.
-    return (
-        f"/aws/eks/{eks_cluster_name}/cluster",
-        f"/aws/lambda/{stack_name[:_KEPT_CHARACTERS]}*",
-        f"/aws/vendedlogs/states/{plain}*",
-        f"{stack_name}-*",
-        *([f"/aws/codebuild/{project_name}"] if project_name else []),
-    )
 
 
 def administration(*, partition: str, account: str) -> dict[str, Any]:
@@ -52,22 +28,21 @@ def administration(*, partition: str, account: str) -> dict[str, Any]:
     }
 
 
-def encryption_of_logs(
-    *, partition: str, region: str, account: str, dns_suffix: str, log_groups: Sequence[str]
-) -> dict[str, Any]:
-    """Return the statement that lets CloudWatch Logs encrypt some groups, and no others."""
+def log_group_arns(names: Iterable[str], *, partition: str, region: str, account: str) -> list[str]:
+    """Return the ARNs of log groups, or their patterns, as the policy of a key has them."""
     prefix = f"arn:{partition}:logs:{region}:{account}:log-group"
+    return [f"{prefix}:{name}" for name in sorted({*names})]
+
+
+def encryption_of_logs(arns: object, *, region: str, dns_suffix: str) -> dict[str, Any]:
+    """Return the statement that lets CloudWatch Logs encrypt the groups of ARNs, and no others."""
     return {
         "Sid": "EncryptLogs",
         "Effect": "Allow",
         "Principal": {"Service": f"logs.{region}.{dns_suffix}"},
         "Action": [*_ENCRYPTION],
         "Resource": "*",
-        "Condition": {
-            "ArnLike": {
-                "kms:EncryptionContext:aws:logs:arn": [f"{prefix}:{name}" for name in log_groups]
-            }
-        },
+        "Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": arns}},
     }
 
 

@@ -173,6 +173,10 @@ def node_statements(
     ]
 
 
+# https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html
+_ON_INSTANCES = {"ec2:AttachNetworkInterface", "ec2:ModifyNetworkInterfaceAttribute"}
+
+
 def ec2_arn(scope: Construct, resource: str, name: str) -> str:
     """Return the ARN of a resource of EC2 in the account and region of `scope`."""
     return Stack.of(scope).format_arn(service="ec2", resource=resource, resource_name=name)
@@ -219,7 +223,7 @@ def network_statements(
             actions=sorted(use.actions),
             resources=[
                 interfaces,
-                ec2_arn(scope, "instance", "*"),
+                *([ec2_arn(scope, "instance", "*")] if _ON_INSTANCES & {*use.actions} else []),
                 *(ec2_arn(scope, "security-group", name) for name in dict.fromkeys(group_ids)),
                 *(ec2_arn(scope, "subnet", name) for name in dict.fromkeys(subnet_ids)),
             ],

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Final
 
-from aws_cdk import Stack, Token
+from aws_cdk import ArnFormat, Stack, Token
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
@@ -150,7 +150,10 @@ class ClusterAutoscaler(Construct):
         stack = Stack.of(self)
         add = partial(statement, self, added_by="`operators.cluster_autoscaler`")
         groups = stack.format_arn(
-            service="autoscaling", resource="autoScalingGroup", resource_name="*"
+            service="autoscaling",
+            resource="autoScalingGroup:*",
+            resource_name="autoScalingGroupName/*",
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
         )
         node_groups = stack.format_arn(
             service="eks", resource="nodegroup", resource_name=f"{cluster_name}/*"

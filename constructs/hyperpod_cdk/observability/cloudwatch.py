@@ -34,6 +34,7 @@ class ContainerInsights(Construct):
 
     Args:
         cluster: The EKS cluster; with the add-on eks-pod-identity-agent.
+        cluster_name: Its name as a text, which the policy of a key can have.
         control_plane: The section that describes it, for the Kubernetes version.
         cloudwatch: What is collected.
         log_groups: How log groups are made. Default: encrypted with a key of AWS's, and kept for a
@@ -46,6 +47,7 @@ class ContainerInsights(Construct):
         construct_id: str,
         *,
         cluster: eks.ICluster,
+        cluster_name: str,
         control_plane: EksConfig,
         cloudwatch: CloudWatchConfig,
         log_groups: LogGroups = OWNED_BY_AWS,
@@ -75,7 +77,7 @@ class ContainerInsights(Construct):
             group = log_groups.add(
                 self,
                 name.capitalize(),
-                name=f"{log_group_prefix(cluster.cluster_name)}{name}",
+                name=f"{log_group_prefix(cluster_name)}{name}",
                 retention=logs.RetentionDays.ONE_MONTH,
                 # A group that stayed would keep a deployment of the same name from being made
                 # again.

@@ -1,8 +1,9 @@
 """Log groups and the buckets of access logs."""
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import Duration, RemovalPolicy, Stack
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
@@ -11,6 +12,8 @@ from constructs import Construct, IConstruct
 from hyperpod_cdk.synthesis.reasons import NIST, acknowledge, acknowledge_log_groups, skip_checkov
 
 _DAYS = 90
+# A value in a text that CloudFormation fills in.
+_TOKEN = re.compile(r"\$\{Token\[[^\]]*\]\}")
 
 
 def access_log_bucket(
@@ -59,10 +62,12 @@ class LogGroups:
         key: Encrypts them; its policy must let CloudWatch Logs do so. None for a key that AWS owns.
         retention_days: How long they keep what is logged, one of the times that CloudWatch Logs
             has; None for as long as each group's construct says.
+        patterns: Of the names of the groups that are made with the key, which its policy takes.
     """
 
     key: kms.IKey | None = None
     retention_days: int | None = None
+    patterns: list[str] = field(default_factory=list)
 
     def add(
         self,
@@ -90,6 +95,10 @@ class LogGroups:
             retention=retention,
             removal_policy=removal_policy,
         )
+        if self.key is not None:
+            # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-properties-name.html
+            generated = f"{Stack.of(scope).stack_name}-*"
+            self.patterns.append(generated if name is None else _TOKEN.sub("*", name))
         if self.retention_days is not None:
             resource = group.node.default_child
             assert isinstance(resource, logs.CfnLogGroup)  # noqa: S101 - what the L2 makes

@@ -9,6 +9,7 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.encryption.key_policy import (
     administration,
     encryption_of_logs,
+    log_group_arns,
 )
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.aws.session import AwsClient, answer_of
@@ -17,7 +18,7 @@ from hyperpod_emulator.aws.settings import FILE_SYSTEM_ID, KMS_KEY_ID
 from hyperpod_rehearsal.existing_resources.networks import all_traffic_of, default_vpc
 from hyperpod_rehearsal.existing_resources.resource import ExistingResource
 from hyperpod_rehearsal.existing_resources.roles import policy as policy_of
-from hyperpod_stacks.table import log_groups_of
+from hyperpod_stacks.deployment import log_groups_of
 
 
 def kms_key(key: str, *, policy: str = "") -> ExistingResource:
@@ -43,13 +44,10 @@ def kms_keys(config: Config) -> Iterator[ExistingResource]:
 
 def _policy(config: Config, key: str) -> str:
     _, partition, _, region, account, _ = key.split(":")
-    logs = encryption_of_logs(
-        partition=partition,
-        region=region,
-        account=account,
-        dns_suffix="amazonaws.com",
-        log_groups=log_groups_of(config),
+    arns = log_group_arns(
+        log_groups_of(config), partition=partition, region=region, account=account
     )
+    logs = encryption_of_logs(arns, region=region, dns_suffix="amazonaws.com")
     return policy_of(administration(partition=partition, account=account), logs)
 
 

@@ -6,12 +6,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.encryption.key_policy import administration, encryption_of_logs
+from hyperpod_cdk.encryption.key_policy import administration, encryption_of_logs, log_group_arns
 from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, as_list, validator
-from hyperpod_stacks.table import log_groups_of
+from hyperpod_stacks.deployment import log_groups_of
 
 _PATH: KeyPath = ("encryption", "kms_key_arn")
 # What the services ask for on behalf of who deploys, the provisioner and the nodes.
@@ -117,16 +117,14 @@ def _missing(config: Config, policy: Mapping[str, Any], *, target: Target) -> It
         yield administration(partition=target.partition, account=target.account)
     if not config.encryption.logs:
         return
-    groups = log_groups_of(config)
-    suffix = "amazonaws.com.cn" if target.partition == "aws-cn" else "amazonaws.com"
-    wanted = encryption_of_logs(
+    arns = log_group_arns(
+        log_groups_of(config),
         partition=target.partition,
         region=target.region,
         account=target.account,
-        dns_suffix=suffix,
-        log_groups=groups,
     )
-    [arns] = wanted["Condition"]["ArnLike"].values()
+    suffix = "amazonaws.com.cn" if target.partition == "aws-cn" else "amazonaws.com"
+    wanted = encryption_of_logs(arns, region=target.region, dns_suffix=suffix)
     service = wanted["Principal"]["Service"]
     if not all(
         _covers(_allowing(policy), action=action, principals=("Service", (service,)), log_group=arn)

@@ -1,0 +1,61 @@
+"""Every law over every configuration, and that each law finds what it forbids."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperpod_cdk import Config, load_config
+from tests.conftest import Assemble
+from tests.laws.planted import PLANTED
+from tests.support.configs import (
+    CONFIGS,
+    EVERY_EXISTING_RESOURCE,
+    EVERY_FIELD,
+    EVERY_SLURM_FIELD,
+    configure,
+)
+from tests.support.laws import Deployment, laws
+
+EVERYWHERE = [*CONFIGS, EVERY_FIELD, *EVERY_SLURM_FIELD, EVERY_EXISTING_RESOURCE]
+
+
+def violations(config: Config, templates: Mapping[str, Any]) -> list[str]:
+    """Return what breaks a law, each line beginning with that."""
+    deployment = Deployment(config=config, templates=templates, region=config.region or "us-west-2")
+    return [f"{name}: {line}" for name, law in laws().items() for line in law(deployment)]
+
+
+@pytest.mark.slow(seconds=0.6)
+@pytest.mark.parametrize("path", EVERYWHERE, ids=lambda path: path.stem)
+def test_every_deployment_obeys_every_law(path: Path, assemble: Assemble) -> None:
+    config = load_config(path)
+
+    assert violations(config, assemble(config).templates()) == []
+
+
+@pytest.mark.parametrize("name", laws())
+def test_every_law_finds_what_it_forbids(name: str) -> None:
+    planted = PLANTED[name]
+    deployment = Deployment(
+        config=configure(planted.config),
+        templates={"ml-planted": {"Resources": planted.resources}},
+        region=planted.region,
+    )
+
+    found = laws()[name](deployment)
+
+    assert [line for line in found if planted.logical_id in line]
+
+
+def test_every_law_says_where_it_is_from() -> None:
+    undocumented = [
+        name
+        for name, law in laws().items()
+        if "https://" not in (sys.modules[law.__module__].__doc__ or "")
+    ]
+
+    assert laws()
+    assert undocumented == []
