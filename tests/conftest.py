@@ -199,6 +199,7 @@ def raises(snapshot: SnapshotAssertion, tmp_path: Path) -> Raises:
     def reviewed(error: type[Exception]) -> Iterator[pytest.ExceptionInfo[Exception]]:
         with pytest.raises(error) as caught:
             yield caught
-        assert _MEASURED.sub("N", str(caught.value)).replace(str(tmp_path), "TMP") == snapshot
+        words = str(caught.value).replace(str(tmp_path), "TMP").replace(f"{REPOSITORY}", "PROJECT")
+        assert _MEASURED.sub("N", words) == snapshot
 
     return reviewed

@@ -15,6 +15,7 @@ from hyperpod_cli.terminal import console
 from hyperpod_cli.terminal.console import parsed_duration
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.options import group_names
+from tests.conftest import Raises
 from tests.support.configs import REPOSITORY
 
 SHELLS = {
@@ -99,14 +100,14 @@ def test_a_length_has_a_unit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    "text",
     [
-        ("400d", "--since: '400d' must be at most 366d"),
-        ("400", "--since: '400' must be a number and s, m, h or d"),
+        "400d",
+        "400",
     ],
 )
-def test_what_is_no_length_or_too_long_is_told(text: str, told: str) -> None:
-    with pytest.raises(OpsError, match=told):
+def test_what_is_no_length_or_too_long_is_told(text: str, raises: Raises) -> None:
+    with raises(OpsError):
         parsed_duration(text, option="--since")
 
 

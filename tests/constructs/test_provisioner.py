@@ -11,6 +11,7 @@ from aws_cdk.assertions import Template
 
 from hyperpod_cdk import ConfigError
 from hyperpod_cdk.provisioner.provisioner import Provisioner
+from tests.conftest import Raises
 from tests.constructs.conftest import View
 from tests.support.assembly import new_app
 from tests.support.template_view import TemplateView, listed
@@ -27,10 +28,10 @@ FUNCTION = "AWS::Lambda::Function"
     ],
 )
 def test_names_of_functions_that_holders_of_a_managed_policy_may_invoke_are_refused(
-    stack_name: str, construct_id: str, tmp_path: Path
+    stack_name: str, construct_id: str, tmp_path: Path, raises: Raises
 ) -> None:
     stack = cdk.Stack(new_app(tmp_path), "MySageMaker", stack_name=stack_name)
-    with pytest.raises(ConfigError, match="AmazonSageMakerFullAccess lets its holders invoke"):
+    with raises(ConfigError):
         Provisioner(stack, construct_id)
 
 

@@ -33,6 +33,7 @@ from hyperpod_cdk.synthesis.template_parameters import (
     looked_up,
     unless_given,
 )
+from tests.conftest import Raises
 
 
 @pytest.mark.parametrize(
@@ -100,8 +101,8 @@ def test_a_checkout_uses_its_own_directories(repository: Path, name: str) -> Non
     assert asset_directory(name) == repository / name
 
 
-def test_a_missing_directory_says_what_to_do() -> None:
-    with pytest.raises(FileNotFoundError, match=r"'nonsense' not found in .*; reinstall"):
+def test_a_missing_directory_says_what_to_do(raises: Raises) -> None:
+    with raises(FileNotFoundError):
         asset_directory("nonsense")
 
 
@@ -159,7 +160,7 @@ def policy(stack: cdk.Stack, resource: str, *, name: str = "Policy") -> iam.Poli
 
 
 @pytest.mark.parametrize("character", ["x", "\n", "é", "\U0001f6f0", '"'])
-def test_a_request_that_no_waiter_takes(stack: cdk.Stack, character: str) -> None:
+def test_a_request_that_no_waiter_takes(stack: cdk.Stack, character: str, raises: Raises) -> None:
     # As an event carries it: JSON in a text of JSON.
     size = len(json.dumps(json.dumps(character))) - len(json.dumps(json.dumps("")))
     frame = len(json.dumps(json.dumps([""])))
@@ -167,17 +168,13 @@ def test_a_request_that_no_waiter_takes(stack: cdk.Stack, character: str) -> Non
     words = {"noun": "the request", "to_do": "use fewer"}
 
     refuse_large_request(stack, [character * most], **words)
-    with pytest.raises(
-        TooLargeError, match=r"the request has .* at most 126,976 reach the provisioner: use fewer"
-    ):
+    with raises(TooLargeError):
         refuse_large_request(stack, [character * (most + 1)], **words)
 
 
-def test_one_character_more_than_iam_takes(stack: cdk.Stack) -> None:
+def test_one_character_more_than_iam_takes(stack: cdk.Stack, raises: Raises) -> None:
     refuse_large_policy(policy(stack, "r" * (MOST - FRAME), name="Largest"), to_do="use fewer")
-    with pytest.raises(
-        TooLargeError, match=r"Stack/Policy: .* 10,241 .* IAM takes 10,240: use few"
-    ):
+    with raises(TooLargeError):
         refuse_large_policy(policy(stack, "r" * (MOST - FRAME + 1)), to_do="use fewer")
 
 

@@ -20,6 +20,7 @@ from hyperpod_cdk.helm.chart import HyperPodChart, read_hyperpod_chart
 from hyperpod_cdk.pipeline import build_program
 from hyperpod_rehearsal.pipeline.definition import PipelineDefinition
 from hyperpod_stacks.pipeline_stack import PipelineStack, add_pipeline
+from tests.conftest import Raises
 from tests.snapshot.difference import ShortJson
 from tests.support.assembly import Assembly, merged, new_app, synthesized
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
@@ -289,9 +290,11 @@ def test_code_commit_is_a_source_and_nobody_needs_to_be_told(tmp_path: Path) -> 
     assert findings(found.texts()["ml-pipeline"], region="us-west-2") == ()
 
 
-def test_a_configuration_outside_the_repository_is_refused(tmp_path: Path, chart: Path) -> None:
+def test_a_configuration_outside_the_repository_is_refused(
+    tmp_path: Path, chart: Path, raises: Raises
+) -> None:
     shutil.copytree(EXAMPLE.parent, tmp_path, dirs_exist_ok=True)
     path = tmp_path / "pipeline.yaml"
     charts = [read_hyperpod_chart(chart)] * 2
-    with pytest.raises(ConfigError, match=r"must be in .*: the pipeline's builds read it"):
+    with raises(ConfigError):
         _add(new_app(tmp_path), path, charts=charts)

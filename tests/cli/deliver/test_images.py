@@ -15,6 +15,7 @@ from hyperpod_cdk.helm.chart import read_hyperpod_chart
 from hyperpod_cdk.helm.images import image_of_chart, mirrored
 from hyperpod_cli.deliver.images import Image, commands, digest, listed_images, mirror
 from hyperpod_cli.terminal.errors import FailedError
+from tests.conftest import Raises
 from tests.support.commands import ran, run
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.played import stubbed
@@ -194,21 +195,21 @@ def test_a_copy_that_is_there_is_left(ecr: Stubber) -> None:
     assert COPY not in crane.calls
 
 
-def test_another_image_of_the_tag_is_not_overwritten(ecr: Stubber) -> None:
+def test_another_image_of_the_tag_is_not_overwritten(ecr: Stubber, raises: Raises) -> None:
     other = {"imageDetails": [{"imageDigest": "sha256:other"}]}
     ecr.add_response("describe_images", other, THERE)
 
-    with pytest.raises(FailedError, match="exists with the digest sha256:other"):
+    with raises(FailedError):
         mirror_with(ecr, Crane())
 
 
-def test_what_crane_says_is_one_line(ecr: Stubber) -> None:
-    with pytest.raises(FailedError, match="crane auth failed: not found"):
+def test_what_crane_says_is_one_line(ecr: Stubber, raises: Raises) -> None:
+    with raises(FailedError):
         mirror_with(ecr, Crane(code=1))
 
 
-def test_without_crane_the_way_on_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_crane_the_way_on_is_told(monkeypatch: pytest.MonkeyPatch, raises: Raises) -> None:
     monkeypatch.setattr("shutil.which", lambda _name: None)
 
-    with pytest.raises(FailedError, match=r"install it .*--mirror --dry-run"):
+    with raises(FailedError):
         digest("a/b:1")

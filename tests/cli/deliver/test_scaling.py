@@ -15,6 +15,7 @@ from hyperpod_cli.deliver.scaling.change import count_change
 from hyperpod_cli.operate.clusters import Chosen
 from hyperpod_cli.plan import plan, request
 from hyperpod_cli.terminal.errors import OpsError
+from tests.conftest import Raises
 from tests.support.clusters import described
 from tests.support.configs import CONFIG_FOLDER, SHIPPED
 from tests.support.played import Played
@@ -103,28 +104,28 @@ def test_one_line_of_a_shipped_configuration_changes(path: Path) -> None:
     )
 
 
-def test_what_cannot_be_changed_is_told_and_left(file: Path) -> None:
+def test_what_cannot_be_changed_is_told_and_left(file: Path, raises: Raises) -> None:
     text = BASE + SHARED
     file.write_text(text, "utf-8")
 
-    with pytest.raises(OpsError, match=r"also that of another group \(an anchor\)"):
+    with raises(OpsError):
         count_change(file, group="b", count=3)
-    with pytest.raises(OpsError, match=r"group: 'c' is not there; it has b, a"):
+    with raises(OpsError):
         count_change(file, group="c", count=3)
     nodes = "node_groups: [{name: ng, instance_types: [m5.large], desired_size: 1}]\n"
     file.write_text(text + nodes, "utf-8")
-    with pytest.raises(OpsError, match=r"group: 'ng' is an EKS node group; change its desired"):
+    with raises(OpsError):
         count_change(file, group="ng", count=3)
     scaled = "name: ml\ncluster: null\noperators: {cluster_autoscaler: true}\n" + nodes
     file.write_text(scaled.replace("1}]", "1, max_size: 2}]"), "utf-8")
-    with pytest.raises(OpsError, match=r"Cluster Autoscaler's from min_size on; change its min_s"):
+    with raises(OpsError):
         count_change(file, group="ng", count=3)
     file.write_text(text, "utf-8")
-    with pytest.raises(ConfigError, match=r"mine\.yaml:6: .*instance_count: 99999999 must be"):
+    with raises(ConfigError):
         count_change(file, group="a", count=99999999)
     change = count_change(file, group="a", count=2)
     file.write_text(text + "# mine\n", "utf-8")
-    with pytest.raises(OpsError, match="was changed by another program in the meantime"):
+    with raises(OpsError):
         change.write()
     assert file.read_text("utf-8") == text + "# mine\n"
     assert [*file.parent.iterdir()] == [file]

@@ -16,6 +16,7 @@ from hyperpod_cli.deliver.training_images import (
     build_with_docker,
 )
 from hyperpod_cli.terminal.errors import FailedError, OpsError
+from tests.conftest import Raises
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.played import stubbed
 
@@ -115,8 +116,8 @@ def test_it_follows_a_build_to_its_end(end: tuple[str, Any], failure: str | None
     assert waits == [5, 5]
 
 
-def test_what_changed_since_the_deployment_is_not_built_from_old_files() -> None:
-    with pytest.raises(OpsError, match=r"changed since it was deployed.* --only jobs-workloads"):
+def test_what_changed_since_the_deployment_is_not_built_from_old_files(raises: Raises) -> None:
+    with raises(OpsError):
         found(Answers(), deployed={"gpu": f"{REPOSITORY}:gpu-fedcba9876543210"}).refuse_changed()
 
 
@@ -127,18 +128,9 @@ case "$*" in *"{fails}"*) echo "{fails}: no" >&2; exit 1 ;; esac
 """
 
 
-@pytest.mark.parametrize(
-    ("fails", "message"),
-    [
-        ("info", "docker: is not running, or not for this user; start it.*info: no"),
-        ("buildx version", "docker: has no buildx; install docker-buildx-plugin"),
-        ("login", r"docker is not logged in to 763104351884\.dkr\.ecr\.us-west-2\..*login: no"),
-        ("buildx build", f"docker buildx build of {IMAGE.tag} failed"),
-        ("nothing", None),
-    ],
-)
+@pytest.mark.parametrize("fails", ["info", "buildx version", "login", "buildx build", "nothing"])
 def test_docker_builds_and_pushes_or_says_in_a_line_why_not(
-    fails: str, message: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fails: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raises: Raises
 ) -> None:
     docker = tmp_path / "docker"
     docker.write_text(DOCKER.format(folder=tmp_path, fails=fails), encoding="utf-8")
@@ -147,8 +139,8 @@ def test_docker_builds_and_pushes_or_says_in_a_line_why_not(
     login = {"authorizationData": [{"authorizationToken": TOKEN}]}
     session = Answers(ecr=[("get_authorization_token", login), ("batch_get_image", {"images": []})])
 
-    if message is not None:
-        with pytest.raises(OpsError, match=message):
+    if fails != "nothing":
+        with raises(OpsError):
             build_with_docker(found(session), say=lambda _: None)
         return
     build_with_docker(found(session), say=lambda _: None)
@@ -160,7 +152,7 @@ def test_docker_builds_and_pushes_or_says_in_a_line_why_not(
     assert f"--tag {REPOSITORY}:{IMAGE.tag} ." in calls[-1]
 
 
-def test_docker_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_docker_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raises: Raises) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(OpsError, match="docker: is not on PATH; install Docker with buildx"):
+    with raises(OpsError):
         build_with_docker(found(Answers()), say=lambda _: None)

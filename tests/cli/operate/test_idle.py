@@ -19,6 +19,7 @@ from hyperpod_cli.terminal.console import print_json
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.kubernetes import KubernetesApi
 from hyperpod_emulator.testing.kubernetes_api import pod
+from tests.conftest import Raises
 from tests.support.clusters import described, node
 from tests.support.configs import configured
 
@@ -153,12 +154,12 @@ def test_pods_tell_who_has_devices_and_who_had(kubernetes: KubernetesApi, api: A
     assert found.waiting == ("default/waits",)
 
 
-def test_slurm_says_what_is_idle() -> None:
+def test_slurm_says_what_is_idle(raises: Raises) -> None:
     nodes = [replace(node(number), host=f"ip-{number}") for number in (1, 2, 3, 4)]
     use = slurm_use("ip-1 idle\nip-2  mix\nip-3 idle*\nip-9 idle\n", nodes=nodes)
 
     assert use.busy == {"ip-2", "ip-4"}
-    with pytest.raises(OpsError, match="names no node of the cluster"):
+    with raises(OpsError):
         slurm_use("sinfo: error\n", nodes=nodes)
 
 

@@ -22,6 +22,7 @@ from hyperpod_cli.operate.nodes.waiting import Watched, wait
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.kubernetes import KubernetesApi
 from hyperpod_emulator.testing.kubernetes_api import pod
+from tests.conftest import Raises
 from tests.support.clusters import LAUNCHED, described, node
 from tests.support.commands import run
 
@@ -90,15 +91,7 @@ FOUND = {
     f"i-{3:017x}": 3,
     f"hyperpod-i-{3:017x}": 3,
 }
-REFUSED = {
-    "many": r"^node: 'many' has 13 nodes: many/1 \(i-0*2\), .* and 3 more; name one$",
-    "many/14": r"^node: 'many/14' is not in ml; it has many/1 \(i-0*2\), .* and 3 more$",
-    "many/0": "is not in ml; it has many/1",
-    "none": r"is not in ml; it has alone/1 \(i-0*1\)",
-    "": "is not in ml",
-    "empty": "^node: group 'empty' of ml has no nodes now; see `hyperpod-cdk status` and",
-    "empty/1": "has no nodes now",
-}
+REFUSED = ["many", "many/14", "many/0", "none", "", "empty", "empty/1"]
 
 
 @pytest.mark.parametrize(("name", "number"), FOUND.items())
@@ -108,9 +101,9 @@ def test_a_name_means_one_node(name: str, number: int) -> None:
     assert found.node.id == f"i-{number:017x}"
 
 
-@pytest.mark.parametrize(("name", "told"), REFUSED.items())
-def test_a_name_that_means_none_or_several_is_refused(name: str, told: str) -> None:
-    with pytest.raises(OpsError, match=told):
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_name_that_means_none_or_several_is_refused(name: str, raises: Raises) -> None:
+    with raises(OpsError):
         named_nodes(NODES, [name], cluster=CLUSTER)
 
 
@@ -142,8 +135,8 @@ def test_a_node_that_is_named_twice_is_meant_once() -> None:
     assert len(named_nodes(NODES, ["alone", "alone/1", "many/1"], cluster=CLUSTER)) == 2
 
 
-def test_a_cluster_without_nodes_says_so() -> None:
-    with pytest.raises(OpsError, match="which has no nodes now"):
+def test_a_cluster_without_nodes_says_so(raises: Raises) -> None:
+    with raises(OpsError):
         named_nodes([], ["workers"], cluster=CLUSTER)
 
 
@@ -258,10 +251,10 @@ def deleted(sagemaker: BaseClient, *, times: Sequence[float]) -> list[str]:
     return shown
 
 
-def test_the_wait_ends_at_its_deadline(sagemaker: BaseClient) -> None:
+def test_the_wait_ends_at_its_deadline(sagemaker: BaseClient, raises: Raises) -> None:
     with (
         Stubber(sagemaker) as stub,
-        pytest.raises(OpsError, match=r"^delete: not done after 40 minutes: i-0*1 ShuttingDown; "),
+        raises(OpsError),
     ):
         for _ in range(2):
             stub.add_response("list_cluster_nodes", {"ClusterNodeSummaries": [SUMMARY]})

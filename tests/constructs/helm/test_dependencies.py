@@ -13,6 +13,7 @@ from hyperpod_cdk import HelmConfig
 from hyperpod_cdk.helm.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.helm.chart_rules import dependency_values, values_for_chart
 from hyperpod_cli.deliver.charts.package import pack
+from tests.conftest import Raises
 
 AGENT = "health-monitoring-agent"
 DEFAULT: dict[str, Any] = {}
@@ -202,17 +203,17 @@ def test_the_gpu_operator_takes_the_registries_of_the_region(make_chart: MakeCha
 
 
 @pytest.mark.parametrize(
-    ("region", "message"),
+    "region",
     [
-        ("us-east-1", r"'us-east-1' has no images of the GPU operator \(regions: us-west-2\)"),
-        pytest.param(cdk.Aws.REGION, "region: null must be set for gpu_operator", id="token"),
+        "us-east-1",
+        pytest.param(cdk.Aws.REGION, id="token"),
     ],
 )
 def test_the_gpu_operator_without_registries(
-    region: str, message: str, make_chart: MakeChart
+    region: str, make_chart: MakeChart, raises: Raises
 ) -> None:
     chart = make_chart(VENDORED)
-    with pytest.raises(HyperPodChartError, match=message):
+    with raises(HyperPodChartError):
         values_of(GPU_OPERATOR, region=region, chart=chart)
 
     own = {"gpu-operator": {"gpu-operator": {"operator": {"repository": "mine"}}}}
@@ -226,15 +227,9 @@ def test_a_chart_from_elsewhere_is_not_judged(make_chart: MakeChart) -> None:
     assert values[AGENT]["region"] == "mars-1"
 
 
-def test_a_chart_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(HyperPodChartError) as caught:
+def test_a_chart_that_is_not_there_is_told(tmp_path: Path, raises: Raises) -> None:
+    with raises(HyperPodChartError):
         values_of({}, chart=tmp_path / "chart.tgz")
-
-    assert str(caught.value) == (
-        f"{tmp_path}/chart.tgz: there is no chart; run `hyperpod-cdk charts` in the project, or "
-        "name "
-        "another chart"
-    )
 
 
 def cut_off(folder: Path) -> bytes:
@@ -246,13 +241,13 @@ def cut_off(folder: Path) -> bytes:
 
 
 @pytest.mark.parametrize("content", [b"", b"not an archive", None], ids=["none", "text", "half"])
-def test_a_broken_archive_is_one_line(content: bytes | None, tmp_path: Path) -> None:
+def test_a_broken_archive_is_one_line(
+    content: bytes | None, tmp_path: Path, raises: Raises
+) -> None:
     chart = tmp_path / "chart.tgz"
     chart.write_bytes(cut_off(tmp_path / "chart") if content is None else content)
 
-    with pytest.raises(
-        HyperPodChartError, match=r"not a chart that can be read .*hyperpod-cdk charts"
-    ) as caught:
+    with raises(HyperPodChartError) as caught:
         values_of({}, chart=chart)
 
     assert "\n" not in str(caught.value)
@@ -267,10 +262,12 @@ def test_a_broken_archive_is_one_line(content: bytes | None, tmp_path: Path) -> 
         ("Chart.yaml", "dependencies: [text]\n"),
     ],
 )
-def test_a_chart_that_is_none_is_one_line(file: str, content: str, tmp_path: Path) -> None:
+def test_a_chart_that_is_none_is_one_line(
+    file: str, content: str, tmp_path: Path, raises: Raises
+) -> None:
     (tmp_path / file).write_text(content)
 
-    with pytest.raises(HyperPodChartError, match=r"not a chart that can be read") as caught:
+    with raises(HyperPodChartError) as caught:
         values_of({}, chart=tmp_path)
 
     assert "\n" not in str(caught.value)

@@ -12,6 +12,7 @@ from hyperpod_cdk import ConfigError, TooLargeError
 from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_shared.content import content_digest
+from tests.conftest import Raises
 from tests.constructs.conftest import View
 
 RELEASE = "Custom::HelmRelease"
@@ -104,19 +105,19 @@ def test_values_keep_their_types_and_their_tokens(
 
 
 @pytest.mark.parametrize(
-    ("names", "message"),
+    "names",
     [
-        ({"release": "My_Release"}, r"Stack/Release: release: 'My_Release' must be 1 to 53 lower"),
-        ({"release": "a" * 54}, "must be 1 to 53 lower-case letters"),
-        ({"release": "--debug"}, "as Kubernetes .* wants a Helm release"),
-        ({"namespace": "kube_system"}, "Stack/Release: namespace: 'kube_system' must be 1 to 63"),
-        ({"namespace": ""}, "namespace: '' must be 1 to 63 lower-case letters"),
+        {"release": "My_Release"},
+        {"release": "a" * 54},
+        {"release": "--debug"},
+        {"namespace": "kube_system"},
+        {"namespace": ""},
     ],
 )
 def test_names_that_helm_or_kubernetes_refuse(
-    stack: cdk.Stack, arguments: dict[str, Any], names: dict[str, str], message: str
+    stack: cdk.Stack, arguments: dict[str, Any], names: dict[str, str], raises: Raises
 ) -> None:
-    with pytest.raises(ConfigError, match=message):
+    with raises(ConfigError):
         HelmRelease(stack, "Release", **{**arguments, **names})
 
 
@@ -132,22 +133,18 @@ def test_a_name_that_is_not_known_yet(
 
 
 def test_values_that_do_not_reach_the_provisioner(
-    stack: cdk.Stack, arguments: dict[str, Any]
+    stack: cdk.Stack, arguments: dict[str, Any], raises: Raises
 ) -> None:
-    with pytest.raises(
-        TooLargeError,
-        match=r"Stack/Release: .*helm\.values.* release my-release has 127,\d+ bytes, but at most "
-        "126,976 reach the provisioner: leave out",
-    ):
+    with raises(TooLargeError):
         HelmRelease(stack, "Release", **arguments, values={"text": "x" * 127_000})
 
 
 @pytest.mark.parametrize("name", ["missing.tgz", "chart.zip", "missing"])
 def test_what_is_no_chart_is_refused(
-    stack: cdk.Stack, arguments: dict[str, Any], tmp_path: Path, name: str
+    stack: cdk.Stack, arguments: dict[str, Any], tmp_path: Path, name: str, raises: Raises
 ) -> None:
     (tmp_path / "chart.zip").write_bytes(b"")
     chart = tmp_path / name
 
-    with pytest.raises(ValueError, match=r"is neither a chart directory nor a \.tgz file"):
+    with raises(ValueError):
         HelmRelease(stack, "Release", **{**arguments, "chart": chart})

@@ -15,6 +15,7 @@ from hyperpod_cdk import (
     Provisioner,
 )
 from hyperpod_cdk.hyperpod.cluster import ClusterArguments
+from tests.conftest import Raises
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 from tests.support.template_view import TemplateView
 
@@ -177,17 +178,17 @@ def test_exactly_the_roles_of_the_groups_are_passed(
     ]
 
 
-def test_scaling_needs_a_role(stack: cdk.Stack, arguments: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=r"'Karpenter' needs a role; .* or pass cluster_role"):
+def test_scaling_needs_a_role(stack: cdk.Stack, arguments: dict[str, Any], raises: Raises) -> None:
+    with raises(ValueError):
         HyperPodCluster(stack, "Cluster", cluster=cluster(auto_scaling="Karpenter"), **arguments)
 
 
 def test_a_group_in_a_zone_without_a_subnet_is_refused(
-    stack: cdk.Stack, arguments: dict[str, Any]
+    stack: cdk.Stack, arguments: dict[str, Any], raises: Raises
 ) -> None:
     elsewhere = CPU.model_copy(update={"availability_zone_id": "usw2-az4"})
 
-    with pytest.raises(ValueError, match="no subnet for nodes is in 'usw2-az4'; they are in"):
+    with raises(ValueError):
         HyperPodCluster(stack, "Cluster", cluster=cluster(elsewhere), **arguments)
 
 
@@ -211,9 +212,9 @@ def test_what_the_rules_of_a_cluster_refuse_is_refused_in_lines(
 
 
 def test_a_tag_that_is_the_deployments_own_mark_is_refused(
-    stack: cdk.Stack, arguments: dict[str, Any]
+    stack: cdk.Stack, arguments: dict[str, Any], raises: Raises
 ) -> None:
-    with pytest.raises(ConfigError, match=r"Stack/Cluster: tags.*must not start with hyperpod-cdk"):
+    with raises(ConfigError):
         HyperPodCluster(
             stack, "Cluster", cluster=cluster(), tags={"hyperpod-cdk:stack-id": "x"}, **arguments
         )

@@ -22,7 +22,7 @@ from hyperpod_cdk import (
 )
 from hyperpod_cdk.hyperpod.execution_role import AutoScalingRole
 from hyperpod_cdk.hyperpod.orchestrator import Orchestrator, Slurm
-from tests.conftest import Configure, Synthesize
+from tests.conftest import Configure, Raises, Synthesize
 from tests.constructs.conftest import SECURITY_GROUP_ID, SUBNET_IDS, View
 from tests.support.configs import default_document
 from tests.support.refusals import lines_for
@@ -225,9 +225,9 @@ def test_what_is_no_bucket_or_prefix_is_refused(
     assert refused.value.lines == snapshot
 
 
-def test_more_buckets_than_a_policy_holds_are_refused(make: Make) -> None:
+def test_more_buckets_than_a_policy_holds_are_refused(make: Make, raises: Raises) -> None:
     buckets = [DataBucketConfig(name=f"{'data' * 15}{number:03}") for number in range(100)]
-    with pytest.raises(TooLargeError, match=r"but IAM takes 10,240: .* list fewer data_buckets$"):
+    with raises(TooLargeError):
         make(data_buckets=buckets)
 
 

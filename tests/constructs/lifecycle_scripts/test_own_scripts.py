@@ -18,6 +18,7 @@ from hyperpod_cdk import (
     Provisioner,
 )
 from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder
+from tests.conftest import Raises
 from tests.constructs.conftest import View
 from tests.support.template_view import TemplateView, listed
 
@@ -164,21 +165,25 @@ def test_a_folder_that_nodes_cannot_run_is_refused(
     assert [line.replace(str(tmp_path), "") for line in refused.value.lines] == snapshot
 
 
-def test_a_folder_without_entry_script_or_of_links_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"must be a folder with an on_create\.sh; '.*' is none"):
+def test_a_folder_without_entry_script_or_of_links_is_refused(
+    tmp_path: Path, raises: Raises
+) -> None:
+    with raises(ConfigError):
         LifecycleScriptsConfig(directory=str(tmp_path / "missing"))
     (tmp_path / "mine").mkdir()
-    with pytest.raises(ConfigError, match=r"has no on_create\.sh, the script that nodes run"):
+    with raises(ConfigError):
         LifecycleScriptsConfig(directory=str(tmp_path / "mine"))
     (tmp_path / "mine" / "on_create.sh").symlink_to(folder(tmp_path / "other") + "/on_create.sh")
-    with pytest.raises(ConfigError, match=r"has on_create\.sh, a symbolic link"):
+    with raises(ConfigError):
         LifecycleScriptsConfig(directory=str(tmp_path / "mine"))
 
 
-def test_a_folder_of_more_files_than_are_put_at_once_is_refused(tmp_path: Path) -> None:
+def test_a_folder_of_more_files_than_are_put_at_once_is_refused(
+    tmp_path: Path, raises: Raises
+) -> None:
     directory = folder(tmp_path / "mine", **{f"step{number}": b"" for number in range(1000)})
 
-    with pytest.raises(ConfigError, match="has 1,001 files, more than 1,000; let a script"):
+    with raises(ConfigError):
         LifecycleScriptsConfig(directory=directory)
 
 
@@ -201,8 +206,8 @@ def test_what_is_refused_of_the_section(
     assert refused.value.lines == snapshot
 
 
-def test_a_group_has_a_folder_or_a_bucket(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"source_s3_uri: .* must be left out with directory"):
+def test_a_group_has_a_folder_or_a_bucket(tmp_path: Path, raises: Raises) -> None:
+    with raises(ConfigError):
         LifecycleConfig(
             directory=folder(tmp_path / "mine"), source_s3_uri="s3://scripts/b", on_create="c.sh"
         )

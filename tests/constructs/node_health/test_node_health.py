@@ -26,6 +26,7 @@ from hyperpod_cdk import (
 from hyperpod_cdk.config.daemon_sets import daemon_sets
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.node_health.section import CHECK_IMAGE
+from tests.conftest import Raises
 from tests.constructs.conftest import View
 from tests.support.chart_rendering import template
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
@@ -157,16 +158,18 @@ def test_a_schedule_is_one_that_kubernetes_takes(schedule: str, told: str) -> No
         RecurringHealthConfig(schedule=schedule)
 
 
-def test_a_type_with_accelerators_is_needed(add: Add, script: str) -> None:
-    with pytest.raises(ValueError, match="none of them has GPUs or Trainium"):
+def test_a_type_with_accelerators_is_needed(add: Add, script: str, raises: Raises) -> None:
+    with raises(ValueError):
         add(NodeHealthConfig(script=script), instance_types=[CPU])
 
 
-def test_a_script_that_does_not_reach_the_provisioner_is_refused(add: Add, tmp_path: Path) -> None:
+def test_a_script_that_does_not_reach_the_provisioner_is_refused(
+    add: Add, tmp_path: Path, raises: Raises
+) -> None:
     large = tmp_path / "large.sh"
     large.write_text("#!/bin/sh\n" + 'echo "\n' * 14_000)
 
-    with pytest.raises(TooLargeError, match=r"the script .*large\.sh has .* bytes"):
+    with raises(TooLargeError):
         add(NodeHealthConfig(script=str(large)))
 
 
@@ -303,6 +306,6 @@ def test_recurring_checks_alone_need_no_script_and_no_controller(release: Releas
     assert not kinds & {"DaemonSet", "Deployment"}
 
 
-def test_a_section_that_checks_nothing_is_refused() -> None:
-    with pytest.raises(ValueError, match="checks nothing; set script, recurring or both"):
+def test_a_section_that_checks_nothing_is_refused(raises: Raises) -> None:
+    with raises(ValueError):
         NodeHealthConfig()

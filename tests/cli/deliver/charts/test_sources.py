@@ -15,6 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 from hyperpod_cli.deliver.charts.archives import read_chart_directory, sha256_of
 from hyperpod_cli.deliver.charts.pins import load_pins
 from hyperpod_cli.helm.helm import ChartError
+from tests.conftest import Raises
 from tests.support.configs import REPOSITORY
 from tests.support.upstream_chart import Command, Upstream, pin
 
@@ -151,21 +152,21 @@ def test_a_bad_value_is_refused(key: str, value: object, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    "text",
     [
-        ("a: [", "is not YAML"),
-        ("- a list", "the file: "),
-        ("", "the file: "),
-        (None, "does not exist: restore it from git"),
+        "a: [",
+        "- a list",
+        "",
+        None,
     ],
 )
 def test_a_file_that_is_no_mapping_is_refused(
-    text: str | None, message: str, tmp_path: Path
+    text: str | None, tmp_path: Path, raises: Raises
 ) -> None:
     file = tmp_path / "pins.yaml"
     if text is not None:
         file.write_text(text)
-    with pytest.raises(ChartError, match=message):
+    with raises(ChartError):
         load_pins(file)
 
 

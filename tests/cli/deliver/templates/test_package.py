@@ -17,7 +17,7 @@ from hyperpod_cdk.facts.service_limits import regions
 from hyperpod_cdk.schema.arns import BUCKET_NAME
 from hyperpod_cli.deliver.templates.package import AssetsInBucket
 from hyperpod_stacks.table import stack_names
-from tests.conftest import Configure
+from tests.conftest import Configure, Raises
 from tests.support.assembly import synthesized
 from tests.support.linter import findings
 from tests.support.template_package import ResolvedTemplate, write_default_package
@@ -236,7 +236,7 @@ def test_zones_that_do_not_fit_are_refused(
     assert bool(found) == bool(refusal)
 
 
-def test_a_container_image_is_refused(tmp_path: Path) -> None:
+def test_a_container_image_is_refused(tmp_path: Path, raises: Raises) -> None:
     image = tmp_path / "image"
     image.mkdir()
     (image / "Dockerfile").write_text("FROM scratch\n")
@@ -244,5 +244,5 @@ def test_a_container_image_is_refused(tmp_path: Path) -> None:
         outdir=str(tmp_path / "out"),
         default_stack_synthesizer=cast("cdk.IReusableStackSynthesizer", AssetsInBucket()),
     )
-    with pytest.raises(RuntimeError, match="templates cannot contain container images"):
+    with raises(RuntimeError):
         DockerImageAsset(cdk.Stack(app, "Stack"), "Image", directory=str(image))

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from hyperpod_cdk import load_config
 from hyperpod_cli.inspect.archive.archive import ArchiveError, read_archive, refuse_other, written
 from hyperpod_cli.main import app
+from tests.conftest import Raises
 from tests.support.archives import ACCOUNT, archive_with
 from tests.support.configs import CONFIG_FOLDER
 
@@ -59,28 +60,28 @@ def test_a_truncated_file_is_refused_in_a_line(file: Path, part: float) -> None:
     assert "write it again with `hyperpod-cdk archive`" in line
 
 
-def test_an_archive_of_another_version_is_refused(file: Path) -> None:
+def test_an_archive_of_another_version_is_refused(file: Path, raises: Raises) -> None:
     crafted(file, manifest={"format": 2})
-    with pytest.raises(ArchiveError, match=r"has format 2, and this version .* reads format 1"):
+    with raises(ArchiveError):
         read_archive(file)
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content"),
     [
-        ("templates/ml-platform.json", b"{}", "templates/ml-platform.json is not as it was"),
-        ("deployment.json", None, "deployment.json is not as it was"),
-        ("another.json", b"{}", "another.json is not as it was"),
-        ("manifest.json", None, "has no manifest.json"),
-        ("manifest.json", b"[]", "has no manifest.json"),
-        ("manifest.json", b'{"format": 1}', "manifest.json is not valid"),
+        ("templates/ml-platform.json", b"{}"),
+        ("deployment.json", None),
+        ("another.json", b"{}"),
+        ("manifest.json", None),
+        ("manifest.json", b"[]"),
+        ("manifest.json", b'{"format": 1}'),
     ],
 )
 def test_a_changed_archive_is_refused(
-    file: Path, name: str, content: bytes | None, told: str
+    file: Path, name: str, content: bytes | None, raises: Raises
 ) -> None:
     edited(file, name, content)
-    with pytest.raises(ArchiveError, match=told):
+    with raises(ArchiveError):
         read_archive(file)
 
 
@@ -145,17 +146,17 @@ def test_a_crafted_archive_is_refused_in_a_line(
 
 
 @pytest.mark.parametrize(
-    ("at", "value", "told"),
-    [(8, 0x1, "is encrypted"), (10, 0x63, "compression method is not supported")],
+    ("at", "value"),
+    [(8, 0x1), (10, 0x63)],
 )
 def test_a_file_that_cannot_be_unpacked_is_refused(
-    file: Path, at: int, value: int, told: str
+    file: Path, at: int, value: int, raises: Raises
 ) -> None:
     content = bytearray(file.read_bytes())
     # The central directory says how the first member is packed.
     content[content.index(b"PK\1\2") + at] = value
     file.write_bytes(content)
-    with pytest.raises(ArchiveError, match=told):
+    with raises(ArchiveError):
         read_archive(file)
 
 
@@ -180,21 +181,21 @@ def changed(tmp_path: Path, **values: object) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("values", "told"),
+    "values",
     [
-        ({"name": "other"}, "name: 'other' is another deployment than that of deployed.zip, 'ml'"),
-        ({"region": "us-east-1"}, "region: 'us-east-1' is not where the deployment of"),
+        {"name": "other"},
+        {"region": "us-east-1"},
     ],
 )
 def test_a_configuration_of_another_deployment_is_refused(
-    tmp_path: Path, values: dict[str, object], told: str
+    tmp_path: Path, values: dict[str, object], raises: Raises
 ) -> None:
     path = changed(tmp_path, **values)
-    with pytest.raises(ArchiveError, match=told):
+    with raises(ArchiveError):
         refuse_other(archive_with(), config=load_config(path), path=path, source="deployed.zip")
 
 
-def test_an_archive_of_another_account_is_refused(tmp_path: Path) -> None:
+def test_an_archive_of_another_account_is_refused(tmp_path: Path, raises: Raises) -> None:
     def with_role(account: str) -> Path:
         text = DEFAULT.read_text("utf-8")
         role = f"cluster:\n  execution_role_arn: arn:aws:iam::{account}:role/nodes\n"
@@ -205,7 +206,7 @@ def test_an_archive_of_another_account_is_refused(tmp_path: Path) -> None:
     path = with_role(ACCOUNT)
     refuse_other(archive_with(), config=load_config(path), path=path, source="deployed.zip")
     path = with_role("444455556666")
-    with pytest.raises(ArchiveError, match=r"is of account 444455556666, and deployed.zip of 1111"):
+    with raises(ArchiveError):
         refuse_other(archive_with(), config=load_config(path), path=path, source="deployed.zip")
 
 

@@ -16,6 +16,7 @@ from hyperpod_cli.operate.training.request import JobRequest
 from hyperpod_cli.terminal.errors import LinesError, OpsError
 from hyperpod_emulator.kubernetes import KubernetesApi
 from tests.cli.operate.training.conftest import IMAGE, STOP, asked, busy
+from tests.conftest import Raises
 
 NOT_IN_ECR = f"image: {IMAGE} is not in ECR; build and push it"
 
@@ -47,12 +48,12 @@ def account(asked_for: list[Mapping[str, Any]], *, code: str | None, images: int
     ],
 )
 def test_an_image_of_ecr_is_looked_up(
-    code: str | None, told: str, api: ApiClient, config: Config
+    code: str | None, told: str, api: ApiClient, config: Config, raises: Raises
 ) -> None:
     looked_up: list[Mapping[str, Any]] = []
     session = account(looked_up, code=code, images=0)
     if told:
-        with pytest.raises(LinesError, match=told):
+        with raises(LinesError):
             notes(api, asked(config), session=session)
     else:
         notes(api, asked(config), session=session)
@@ -119,10 +120,10 @@ def test_what_is_missing_is_one_line(
 
 
 @pytest.mark.usefixtures("ready")
-def test_a_name_that_is_taken_is_refused(api: ApiClient, config: Config) -> None:
+def test_a_name_that_is_taken_is_refused(api: ApiClient, config: Config, raises: Raises) -> None:
     request = asked(config)
     submit(api, request.objects)
-    with pytest.raises(OpsError, match=r"^name: 'llama' is taken by a PyTorchJob in .*: stop it$"):
+    with raises(OpsError):
         notes(api, request)
 
 

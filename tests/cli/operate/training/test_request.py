@@ -1,6 +1,5 @@
 """What a job asks for: values, options and configuration, and what is refused of them."""
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from hyperpod_cdk import Config, GovernanceConfig
 from hyperpod_cli.operate.training.request import requested
 from hyperpod_cli.terminal.errors import OpsError
 from tests.cli.operate.training.conftest import IMAGE, P4D, asked, given
-from tests.conftest import Configure
+from tests.conftest import Configure, Raises
 
 
 def test_the_configuration_fills_in_what_the_values_do_not_say(config: Config) -> None:
@@ -107,8 +106,8 @@ def test_bad_values_of_a_file_are_a_line_each(config: Config, tmp_path: Path) ->
     ]
 
 
-def test_a_missing_image_says_where_it_comes_from(config: Config) -> None:
-    with pytest.raises(OpsError, match=r"^values: image: is missing; name an image that has"):
+def test_a_missing_image_says_where_it_comes_from(config: Config, raises: Raises) -> None:
+    with raises(OpsError):
         requested(given(), config=config, built_image=lambda _: None)
 
 
@@ -136,24 +135,21 @@ def test_a_team_has_a_namespace_a_queue_and_priorities(
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    "options",
     [
-        ({"team": "product"}, "--team: 'product' is not in governance.teams: research"),
-        ({"team": "research", "namespace": "ml"}, "--namespace: must be left out with --team"),
-        (
-            {"team": "research", "priority": "urgent"},
-            "--priority: 'urgent' is not in governance.priority_classes: inference, training,",
-        ),
-        ({"priority": "training"}, "--priority: is of a team's queue"),
+        {"team": "product"},
+        {"team": "research", "namespace": "ml"},
+        {"team": "research", "priority": "urgent"},
+        {"priority": "training"},
     ],
 )
 def test_a_team_or_priority_that_is_not_there_is_refused(
-    options: dict[str, Any], told: str, config: Config
+    options: dict[str, Any], config: Config, raises: Raises
 ) -> None:
-    with pytest.raises(OpsError, match=re.escape(told)):
+    with raises(OpsError):
         asked(_governed(config), **options)
 
 
-def test_a_deployment_without_teams_has_none(config: Config) -> None:
-    with pytest.raises(OpsError, match=re.escape("'research' is not in governance.teams: none")):
+def test_a_deployment_without_teams_has_none(config: Config, raises: Raises) -> None:
+    with raises(OpsError):
         asked(config, team="research")
