@@ -14,7 +14,7 @@ from hyperpod_cdk.helm.chart import HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.loading import check_chart
 from hyperpod_cdk.synthesis.assets import ASSETS, CHECKOUT
 from hyperpod_cdk.synthesis.node import use_own_node
-from hyperpod_stacks.packaged_chart import helm_chart
+from hyperpod_stacks.packaged_chart import pinned_chart
 
 
 def main(
@@ -48,8 +48,10 @@ def main(
     _remove_templates(outdir)
     try:
         loaded = load_file(file)
+        archive = loaded.pipeline.chart if loaded.pipeline is not None else None
+        given = archive.sha256 if archive is not None else None
         charts = [
-            helm_chart(each.config) if chart is None else read_hyperpod_chart(chart)
+            pinned_chart(each.config, sha256=given) if chart is None else read_hyperpod_chart(chart)
             for each in loaded.deployments
         ]
         for each, read in zip(loaded.deployments, charts, strict=True):

@@ -1,11 +1,16 @@
 """Which chart of the HyperPod dependencies a deployment installs."""
 
+import hashlib
 import os
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.helm.chart import HyperPodChart, HyperPodChartError, read_hyperpod_chart
 from hyperpod_cdk.helm.chart_rules import placeholder_chart
+from hyperpod_cdk.synthesis.assets import asset_directory
 
 # `hyperpod-cdk charts` puts the official chart here under this name whatever its version.
 OFFICIAL_CHART = Path("build/charts/hyperpod-helm-chart.tgz")
@@ -51,10 +56,40 @@ def packaged_chart(config: Config) -> Path | None:
 
 
 def helm_chart(config: Config) -> HyperPodChart:
-    """Return the chart to synthesize with: the one to deploy, else a placeholder.
+    """Return the chart to look at: the one to deploy, else a placeholder.
 
     Raises:
         HyperPodChartError: It cannot be read.
     """
     path = packaged_chart(config)
     return placeholder_chart() if path is None else read_hyperpod_chart(path)
+
+
+def pinned_chart(config: Config, *, sha256: str | None = None) -> HyperPodChart:
+    """Return the chart to synthesize with, as `helm_chart`.
+
+    Args:
+        config: The configuration.
+        sha256: Digest of the official chart's package. Default: the one that this version pins.
+
+    Raises:
+        HyperPodChartError: It cannot be read, or is another package of the official chart.
+    """
+    if config.needs_official_chart and packaged_chart(config) == OFFICIAL_CHART:
+        _refuse_other(sha256)
+    return helm_chart(config)
+
+
+def _refuse_other(sha256: str | None) -> None:
+    """Refuse a package with another digest; of a commit that the user names, none is pinned."""
+    pins: dict[str, Any] = yaml.safe_load((asset_directory("charts") / "pins.yaml").read_text())
+    commit = pins["chart"]["git_commit"]
+    if (os.environ.get("CHART_GIT_COMMIT") or commit) != commit:
+        return
+    expected = sha256 or pins["package_sha256"]
+    digest = hashlib.sha256(OFFICIAL_CHART.read_bytes()).hexdigest()
+    if digest != expected:
+        raise HyperPodChartError(
+            f"{OFFICIAL_CHART}: has SHA-256 {digest}, but {expected} is pinned; run "
+            "`hyperpod-cdk charts`"
+        )

@@ -195,6 +195,7 @@ def start_app(
         **bare,
         "PATH": os.pathsep.join(folders),
         "CDK_OUTDIR": str(output),
+        "CHART_GIT_COMMIT": "0" * 40,  # of which the package of `desk` is
         **({"CDK_CONTEXT_JSON": json.dumps(context)} if context is not None else {}),
     }
     process = subprocess.Popen(

@@ -19,7 +19,7 @@ from hyperpod_cdk.node_health.node_health import NodeHealth
 from hyperpod_cdk.provisioner.access import ProvisionerAccess
 from hyperpod_cdk.storage.claims import FileSystemClaims
 from hyperpod_stacks.orchestration.orchestration import FileSystem, Orchestration, Platform
-from hyperpod_stacks.packaged_chart import helm_chart
+from hyperpod_stacks.packaged_chart import pinned_chart
 
 
 class EksOrchestration(Orchestration):
@@ -35,7 +35,7 @@ class EksOrchestration(Orchestration):
 
     def __init__(self, *, config: Config, chart: HyperPodChart | None) -> None:
         self._config = config
-        self._chart = chart or helm_chart(config)
+        self._chart = chart or pinned_chart(config)
         self._cluster: eks.ICluster | None = None
         self._dependencies: HyperPodDependencies | None = None
 
