@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from hyperpod_cli.plan.plan import Plan, former_template, make_plan
+from hyperpod_cli.plan.plan import Plan, make_plan
 from hyperpod_cli.plan.properties import property_lines
 from hyperpod_cli.plan.request import DeploymentRequest
 from hyperpod_cli.terminal.console import print_json
@@ -25,7 +25,7 @@ def changes_in_full(plan: Plan) -> Iterator[str]:
     """Yield the lines of a plan, then the properties that change of stacks that are there."""
     yield from plan.lines()
     for stack in plan.stacks:
-        former = former_template(plan.former.get(stack.name))
+        former = plan.before[stack.name].template if stack.name in plan.before else {}
         if former and stack.name not in plan.unchanged:
             yield ""
             yield f"{stack.name}, property by property:"

@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import Any
 
 from hyperpod_cdk.cost.charges import Charge, charge_of, dearest, month_of, unpriced
-from hyperpod_cdk.effects.effect import Effect, Template, resources_of
+from hyperpod_cdk.effects.effect import Effect, StackState, Template, resources_of
 from hyperpod_cdk.facts.kubernetes_support import END_OF_STANDARD_SUPPORT
 from hyperpod_cdk.facts.prices import biller_of
 from hyperpod_cdk.hyperpod.cluster_template import CLUSTER_TYPES, cluster_of
@@ -49,7 +49,7 @@ def month_as_json(before: Decimal, after: Decimal) -> dict[str, float]:
 
 
 def month_change(
-    former: Iterable[Template], wanted: Iterable[Template], *, region: str, day: date
+    former: Iterable[StackState], wanted: Iterable[StackState], *, region: str, day: date
 ) -> MonthChange:
     """Return what a month costs before and after.
 
@@ -58,19 +58,19 @@ def month_change(
     before, after = (
         [
             charge
-            for template in templates
-            for *_, charge in _billed(template, region=region, day=day)
+            for state in states
+            for *_, charge in _billed(state.template, region=region, day=day)
         ]
-        for templates in (former, wanted)
+        for states in (former, wanted)
     )
     return MonthChange(before=before, after=after)
 
 
 def with_months(
-    effects: Iterable[Effect], *, former: Template, wanted: Template, region: str, day: date
+    effects: Iterable[Effect], *, former: StackState, wanted: StackState, region: str, day: date
 ) -> Iterator[Effect]:
     """Yield effects with what their resources, or their groups of nodes, cost a month."""
-    bills = [[*_billed(each, region=region, day=day)] for each in (former, wanted)]
+    bills = [[*_billed(each.template, region=region, day=day)] for each in (former, wanted)]
     for effect in effects:
         before, after = (
             [

@@ -1,16 +1,21 @@
-"""The stacks of a deployment as they are, also those that its file has no more."""
+"""What is deployed: the stacks, also those that the file has no more, and the nodes."""
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.effects.effect import StackState
+from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK
 from hyperpod_cli.aws.assembly import Stack
-from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_cli.aws.stacks import EMPTY, Deployed, UnreadableTemplateError, deployed
+from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.explained import explanation
+from hyperpod_shared.clusters import Described
 from hyperpod_stacks.table import DEPLOYMENT_TAG, STACKS, stack_name
 
 
@@ -82,3 +87,58 @@ def in_order(
         needs = {*stack.needs, *(stack_name(config, each) for each in ("platform", *row.follows))}
         needed = (each for each in former if each in needs - {name} and former[each] is not None)
         yield replace(stack, needs=tuple(needed))
+
+
+def states_before(
+    stacks: Iterable[Stack],
+    *,
+    former: Mapping[str, Deployed | None],
+    config: Config,
+    client: Callable[[str], AwsClient],
+) -> dict[str, StackState]:
+    """Return the stacks that a deployment updates, as sections look at them, by name.
+
+    The template of a stack that is made anew is empty.
+    """
+    templates = {
+        stack.name: {} if there is None or there.status in FAILED_CREATIONS else there.template
+        for stack in stacks
+        for there in [former[stack.name]]
+    }
+    is_update = any(templates.values())
+    cluster = _cluster(config, client=client, is_update=is_update)
+    node_groups = _node_groups(config, client=client) if is_update else {}
+    return {
+        name: StackState(template=template, cluster=cluster, node_groups=node_groups)
+        for name, template in templates.items()
+    }
+
+
+def _cluster(
+    config: Config, *, client: Callable[[str], AwsClient], is_update: bool
+) -> Described | None:
+    if not config.cluster.exists:
+        return {}
+    try:
+        asked = {"ClusterName": config.cluster.name}
+        return answer_of(client("sagemaker").describe_cluster, **asked) or {}
+    except (BotoCoreError, ClientError) as error:
+        if is_update:
+            print(f"The cluster's nodes are not known. {explanation(error)}", file=sys.stderr)
+        return None
+
+
+def _node_groups(
+    config: Config, *, client: Callable[[str], AwsClient]
+) -> dict[str, Mapping[str, Any]]:
+    """Return the node groups in Capacity Blocks as EKS describes them, if it does, by name."""
+    found: dict[str, Mapping[str, Any]] = {}
+    try:
+        for group in config.node_groups:
+            if group.capacity == CAPACITY_BLOCK:
+                asked = {"clusterName": config.eks_cluster_name, "nodegroupName": group.name}
+                answer = answer_of(client("eks").describe_nodegroup, **asked)
+                found[group.name] = answer["nodegroup"] if answer else {}
+    except (BotoCoreError, ClientError) as error:
+        print(f"The sizes of node groups are not known. {explanation(error)}", file=sys.stderr)
+    return found

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hyperpod_cdk.effects.effect import StackState
 from hyperpod_cdk.synthesis.node import node_folder
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.cdk_package import node_modules
@@ -36,16 +37,14 @@ class IncomparableError(Exception):
     """The CDK cannot compare two templates; the text is what it says."""
 
 
-def differences(
-    stacks: Iterable[Stack], *, former: Mapping[str, Mapping[str, Any]]
-) -> list[Difference]:
+def differences(stacks: Iterable[Stack], *, before: Mapping[str, StackState]) -> list[Difference]:
     """Compare stacks with the templates that they have, as `cdk diff` does.
 
     Raises:
         IncomparableError: The CDK cannot compare them.
     """
     asked = [
-        {"name": stack.name, "deployed": former[stack.name], "wanted": stack.template}
+        {"name": stack.name, "deployed": before[stack.name].template, "wanted": stack.template}
         for stack in stacks
     ]
     done = subprocess.run(  # noqa: S603 - our own program

@@ -6,7 +6,7 @@ from dataclasses import replace
 from botocore.exceptions import BotoCoreError, ClientError
 
 from aws_reference.resource_schemas import UnknownTypeError
-from hyperpod_cdk.effects.effect import Effect, Template, resources_of
+from hyperpod_cdk.effects.effect import Effect, StackState, resources_of
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Address, Stack, TemplateResource
 from hyperpod_cli.aws.session import AwsSession
@@ -28,12 +28,12 @@ _HANDLERS = {
 
 
 def resources_before_and_after(
-    stacks: Iterable[Stack], *, former: Mapping[str, Template]
+    stacks: Iterable[Stack], *, before: Mapping[str, StackState]
 ) -> dict[Address, TemplateResource]:
     """Return the resources of stacks, and those that a deployment deletes."""
     found: dict[Address, TemplateResource] = {}
     for stack in stacks:
-        for logical_id, kind, properties in resources_of(former[stack.name]):
+        for logical_id, kind, properties in resources_of(before[stack.name].template):
             address = Address(stack.name, logical_id)
             found[address] = TemplateResource(
                 address=address, type=str(kind), properties=properties, needs=()

@@ -1,6 +1,6 @@
 """What a deployment will do: read and compared once, and told in the words of its effects."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from functools import partial
@@ -10,7 +10,8 @@ from typing import Any
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.effects.effect import Effect, StackState, Template
+from hyperpod_cdk.effects.effect import Effect, StackState
+from hyperpod_cdk.effects.sections import section_refusals
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.session import AwsClient
@@ -19,7 +20,7 @@ from hyperpod_cli.inspect.permissions.missing import MissingPermission
 from hyperpod_cli.operate.clusters import DescribedCluster
 from hyperpod_cli.operate.nodes.ending import ending_lines, node_group_lines
 from hyperpod_cli.plan.bill import MonthChange, month_as_json, month_change, with_months
-from hyperpod_cli.plan.deployed import deployed_stacks
+from hyperpod_cli.plan.deployed import deployed_stacks, states_before
 from hyperpod_cli.plan.differences import IncomparableError, differences
 from hyperpod_cli.plan.held_back import held_back
 from hyperpod_cli.plan.permissions import (
@@ -28,17 +29,12 @@ from hyperpod_cli.plan.permissions import (
     resources_before_and_after,
     with_actions,
 )
-from hyperpod_cli.plan.refusals import (
-    changed_fixed_values,
-    refuse_changes_of_nodes,
-    refused_stacks,
-)
+from hyperpod_cli.plan.refusals import changed_fixed_values, refused_stacks
 from hyperpod_cli.plan.request import DeploymentRequest
 from hyperpod_cli.plan.stack_effects import DESTRUCTIVE, RESOURCES, stack_effects
 from hyperpod_cli.stack_progress.fixed_values import refuse_changes
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError
-from hyperpod_shared.clusters import Described
 from hyperpod_stacks.table import stack_names
 
 _HEADS = (RESOURCES, "stack.new")
@@ -51,11 +47,11 @@ class Plan:
     Attributes:
         stacks: The stacks that it deploys or deletes.
         former: What is deployed, by the name of the stack.
+        before: The same as sections look at it; the template of a stack that is made anew is empty.
         held: Why stacks stay as they are until there are nodes, by the name of the stack.
         unchanged: The stacks to which nothing happens.
         staying: The other deployed stacks; nothing happens to them.
         effects: What it does, stack by stack.
-        cluster: What DescribeCluster says of the HyperPod cluster; None if that is not known.
         month: What a month costs before and after; None if that is not known.
         destroys: Whether it replaces or deletes resources, of whatever type.
         lacks: What CloudFormation's role may not do of it, as far as that is known.
@@ -64,11 +60,11 @@ class Plan:
 
     stacks: Sequence[Stack]
     former: Mapping[str, Deployed | None] = field(default_factory=dict)
+    before: Mapping[str, StackState] = field(default_factory=dict)
     held: Mapping[str, str] = field(default_factory=dict)
     unchanged: Sequence[str] = ()
     staying: Sequence[str] = ()
     effects: Sequence[Effect] = ()
-    cluster: Described | None = None
     month: MonthChange | None = None
     destroys: bool = False
     lacks: Sequence[MissingPermission] = ()
@@ -173,9 +169,7 @@ def make_plan(request: DeploymentRequest) -> Plan:
         lacks=missing_permissions(
             plan.stacks,
             effects=plan.effects,
-            resources=resources_before_and_after(
-                plan.stacks, former=_templates(plan.stacks, former)
-            ),
+            resources=resources_before_and_after(plan.stacks, before=plan.before),
             deployment=config.name,
             session=session,
         ),
@@ -192,54 +186,39 @@ def plan_of(
     region: str,
 ) -> Plan:
     """Return what a deployment of stacks does to what there is, or refuse changes of nodes."""
-    before = _templates(stacks, former)
-    cluster = refuse_changes_of_nodes(
-        stacks, former=before, config=config, path=path, client=client
+    before = states_before(stacks, former=former, config=config, client=client)
+    wanted = {stack.name: StackState(template=stack.template) for stack in stacks}
+    read_yaml(path).refuse(
+        finding
+        for name, state in before.items()
+        for finding in section_refusals(state, wanted[name])
     )
-    resources = resources_before_and_after(stacks, former=before)
+    resources = resources_before_and_after(stacks, before=before)
     day = date.today()
     unchanged: list[str] = []
     effects: list[Effect] = []
-    compared = differences(stacks, former=before)
-    for stack, difference in zip(stacks, compared, strict=True):
+    compared = differences(stacks, before=before)
+    for difference in compared:
+        name = difference.name
         if not difference.differs:
-            unchanged.append(stack.name)
+            unchanged.append(name)
             continue
-        state = StackState(template=before[stack.name], cluster=cluster)
-        wanted = StackState(template=stack.template)
-        said = stack_effects(difference, former=state, wanted=wanted)
+        was, becomes = before[name], wanted[name]
+        said = stack_effects(difference, former=was, wanted=becomes)
         said = with_actions(said, difference, resources=resources, deployment=config.name)
-        said = with_months(
-            said, former=state.template, wanted=wanted.template, region=region, day=day
-        )
-        effects += [replace(effect, stack=stack.name) for effect in said]
+        said = with_months(said, former=was, wanted=becomes, region=region, day=day)
+        effects += [replace(effect, stack=name) for effect in said]
     return Plan(
         stacks=stacks,
         former=former,
+        before=before,
         unchanged=unchanged,
         effects=effects,
-        cluster=cluster,
         destroys=any(
             difference.resources.get(kind) for difference in compared for kind in DESTRUCTIVE
         ),
-        month=month_change(
-            before.values(),
-            [stack.template for stack in stacks],
-            region=region,
-            day=day,
-        ),
+        month=month_change(before.values(), wanted.values(), region=region, day=day),
     )
-
-
-def _templates(
-    stacks: Iterable[Stack], former: Mapping[str, Deployed | None]
-) -> dict[str, Template]:
-    return {stack.name: former_template(former[stack.name]) for stack in stacks}
-
-
-def former_template(stack: Deployed | None) -> Template:
-    """Return the template that a deployment updates; empty for a stack that is made anew."""
-    return {} if stack is None or stack.status in FAILED_CREATIONS else stack.template
 
 
 def _with_nodes(plan: Plan, *, request: DeploymentRequest) -> Iterator[Effect]:
@@ -249,8 +228,8 @@ def _with_nodes(plan: Plan, *, request: DeploymentRequest) -> Iterator[Effect]:
         lines: Callable[..., Iterator[str]] | None = None
         if effect.is_managed:
             lines = partial(node_group_lines, session, request.config.eks_cluster_name)
-        elif plan.cluster:
-            lines = partial(ending_lines, session, DescribedCluster(described=plan.cluster))
+        elif cluster := plan.before[effect.stack].cluster:
+            lines = partial(ending_lines, session, DescribedCluster(described=cluster))
         if effect.ends and lines is not None:
             yield replace(effect, nodes=tuple(lines(group=effect.group, ends=effect.ends)))
         else:

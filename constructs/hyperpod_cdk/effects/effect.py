@@ -1,8 +1,8 @@
-"""What a change does, and the templates before and after it: all that a section says it from."""
+"""What a change does, and the stacks before and after it: all that a section says it from."""
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -70,10 +70,13 @@ class StackState:
         template: Its template; empty without a stack.
         cluster: What DescribeCluster says of the HyperPod cluster: empty without one, None if that
             is not known. Only of what is deployed.
+        node_groups: What DescribeNodegroup says of the node groups in Capacity Blocks, by name:
+            empty of one that is not there; those of which it is not known are left out.
     """
 
     template: Template
     cluster: Described | None = None
+    node_groups: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def of_type(self, *types: str) -> dict[str, Properties]:
         """Return the properties of the resources of some types, by logical ID, as plain values."""

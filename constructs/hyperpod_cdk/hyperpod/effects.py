@@ -9,20 +9,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from hyperpod_cdk.effects.effect import Effect, StackState, Template
+from hyperpod_cdk.effects.effect import Effect, StackState
 from hyperpod_cdk.effects.nodes import of_count, of_removal
 from hyperpod_cdk.hyperpod.cluster_template import CLUSTER_TYPES, ClusterResource, cluster_of
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig, RestrictedInstanceGroupConfig
 from hyperpod_cdk.hyperpod.section import ClusterConfig
-from hyperpod_cdk.schema.errors import Finding, KeyPath, error
+from hyperpod_cdk.schema.errors import Finding, Findings, KeyPath, error
 from hyperpod_cdk.schema.section import Api
+from hyperpod_shared import cluster_changes
 from hyperpod_shared.cluster_changes import (
     KEYS,
     TAGS,
     Refusal,
     changed_fields,
     means_the_same,
-    refusals,
 )
 from hyperpod_shared.clusters import (
     COUNT,
@@ -77,34 +77,29 @@ def _effects(former: StackState, wanted: StackState) -> Iterator[Effect]:
             yield Effect(rule="cluster.software", text=text, place=_CLUSTER, loses=True)
 
 
-def refused(former: Template, wanted: Template, *, found: Described | None) -> Iterator[Refusal]:
+def refusals(former: StackState, wanted: StackState) -> Findings:
     """Yield the changes of the HyperPod cluster that no call makes.
 
     CloudFormation's own resource replaces the cluster if one of the cluster's own values changes.
     """
-    asked, had = cluster_of(wanted), cluster_of(former)
+    asked, had = cluster_of(wanted.template), cluster_of(former.template)
     if asked is None or had is None or asked.request == had.request:
         return
     fields = changed_fields(asked.request, had.request)
-    yield from refusals(
+    for refusal in cluster_changes.refusals(
         asked.request,
-        had.request if found is None else found,
-        asked=frozenset() if asked.is_native or found == {} else fields,
+        had.request if former.cluster is None else former.cluster,
+        asked=frozenset() if asked.is_native or former.cluster == {} else fields,
         former=groups_of(had.request),
-    )
+    ):
+        yield _finding(refusal, before=had.request, after=asked.request)
 
 
-def finding(
-    refusal: Refusal, *, former: Template, wanted: Template, cluster: ClusterConfig
-) -> Finding:
+def _finding(refusal: Refusal, *, before: ClusterInput, after: ClusterInput) -> Finding:
     """Return a refusal as the file's reader meets it: the key, its value, the former one."""
-    path: KeyPath = ("cluster",)
-    had, asked = cluster_of(former), cluster_of(wanted)
-    before: ClusterInput = {} if had is None else had.request
-    after: ClusterInput = {} if asked is None else asked.request
+    path = _CLUSTER
     if refusal.group is not None:
-        groups = cluster.groups_with_paths()
-        path = next(place for place, group in groups if group.name == refusal.group)
+        path = _place(refusal.group, after)
         before, after = (groups_of(each).get(refusal.group, {}) for each in (before, after))
     key = KEYS.get(refusal.what)
     value = _shown(after.get(refusal.what)) if key else refusal.group

@@ -8,7 +8,7 @@ https://docs.aws.amazon.com/eks/latest/userguide/capacity-blocks-mng.html
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 from hyperpod_cdk.effects.effect import Effect, Properties, StackState, Template, properties_of
 from hyperpod_cdk.effects.nodes import of_count, of_removal
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
-from hyperpod_cdk.schema.errors import Finding, error
+from hyperpod_cdk.schema.errors import Finding, Findings, error
 
 _GROUP, _CAPACITY_BLOCK = "AWS::EKS::Nodegroup", "CAPACITY_BLOCK"
 _IN_PLACE = ("Labels", "Taints", "Tags", "ScalingConfig", "UpdateConfig", "NodeRepairConfig")
@@ -39,11 +39,14 @@ _KEYS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Change:
-    """What changes of a group that stays: members for which EKS replaces the nodes, and others."""
+    """What changes of a group that stays: members for which EKS replaces the nodes, and others.
+
+    Both are by name, with the new values.
+    """
 
     name: str
-    replacing: Sequence[str]
-    in_place: Sequence[str]
+    replacing: Mapping[str, Any]
+    in_place: Mapping[str, Any]
     former: Properties
 
     @property
@@ -144,25 +147,19 @@ def _is_autoscaled(group: Properties) -> bool:
     return isinstance(group["ScalingConfig"]["DesiredSize"], Mapping)
 
 
-def refused_changes(
-    former: Template,
-    wanted: Template,
-    *,
-    groups: Sequence[ManagedNodeGroupConfig],
-    eks_cluster: str,
-    sizes: Mapping[str, int],
-) -> Iterator[Finding]:
+def refusals(former: StackState, wanted: StackState) -> Findings:
     """Yield what EKS refuses to change in one deployment, or while a group has nodes.
 
-    `sizes` are the wanted ones of groups as EKS says: others than CloudFormation may have changed
-    them. A group that is not among them has that of the former template.
+    Others than CloudFormation may have changed the size of a group: what EKS says counts, and where
+    that is not known, the former template.
     """
-    for each in _changes(former, wanted):
+    for each in _changes(former.template, wanted.template):
         replacing, in_place = (
             [_key(name) for name in names] for names in (each.replacing, each.in_place)
         )
         stated = each.former["ScalingConfig"]["DesiredSize"]
-        size = sizes.get(each.name, stated)
+        found = former.node_groups.get(each.name)
+        size = stated if found is None else found.get("scalingConfig", {}).get("desiredSize", 0)
         if replacing and in_place:
             alone, rest = ", ".join(replacing), ", ".join(in_place)
             # After an update that has failed, CloudFormation has the launch template as another
@@ -170,38 +167,36 @@ def refused_changes(
             first, then = (rest, alone) if each.needs_no_nodes else (alone, rest)
             yield _finding(
                 each.name,
-                in_place[0],
+                each.in_place,
                 f"changes together with {alone}, which replaces the nodes and which EKS takes "
                 f"alone; deploy {first} first, with the former {then}, and then {then}",
-                groups=groups,
             )
         # One that is looked up, where the Cluster Autoscaler decides, only EKS knows.
         elif each.needs_no_nodes and isinstance(size, int) and size:
             first = (
                 f"deploy desired_size: 0 first, with the former {', '.join(replacing)}, then this, "
                 "then the former size"
-                if isinstance(stated, int) and stated
+                if found is None or (isinstance(stated, int) and stated)
                 # CloudFormation changes no size that the former template has, or that it looks up.
                 else f"run: aws eks update-nodegroup-config --cluster-name "
-                f"{eks_cluster} --nodegroup-name {each.name} --scaling-config "
+                f"{found['clusterName']} --nodegroup-name {each.name} --scaling-config "
                 "minSize=0,desiredSize=0; then deploy again"
             )
             yield _finding(
                 each.name,
-                replacing[0],
+                each.replacing,
                 f"changes while the group has nodes ({size}), which EKS refuses in a Capacity "
                 f"Block; {first}",
-                groups=groups,
             )
 
 
-def _finding(
-    name: str, key: str, message: str, *, groups: Sequence[ManagedNodeGroupConfig]
-) -> Finding:
-    [(index, group)] = [(i, each) for i, each in enumerate(groups) if each.name == name]
-    if key in type(group).model_fields:
-        return error(("node_groups", index, key), getattr(group, key), message)
-    return error(("node_groups", index, "name"), name, f"{key} {message}")
+def _finding(group: str, changed: Mapping[str, Any], message: str) -> Finding:
+    """Return a refusal at the first key that changed; at the group's name if it has no such key."""
+    member, value = next(iter(changed.items()))
+    key, place = _key(member), ("node_groups", group)
+    if key in ManagedNodeGroupConfig.model_fields:
+        return error((*place, key), value, message)
+    return error((*place, "name"), group, f"{key} {message}")
 
 
 def _key(member: str) -> str:
@@ -222,8 +217,8 @@ def _changes(former: Template, wanted: Template) -> Iterator[_Change]:
             )
 
 
-def _differing(had: Properties, has: Properties) -> list[str]:
-    return [name for name in {**had, **has} if had.get(name) != has.get(name)]
+def _differing(had: Properties, has: Properties) -> dict[str, Any]:
+    return {name: has.get(name) for name in {**had, **has} if had.get(name) != has.get(name)}
 
 
 def _groups(template: Template) -> dict[str, Properties]:

@@ -170,11 +170,13 @@ class YamlFile:
 
     def _placed(self, finding: Finding) -> tuple[int, Finding]:
         """Return the line of a finding, and the finding with the value that is written there."""
-        number, node = self._found(finding.path)
+        path = tuple(self._indexed(finding.path))
+        number, node = self._found(path)
         value = finding.value
-        if isinstance(node, ScalarNode) and isinstance(value, bool | int | float):
+        # A mapping is what a template has for a switch.
+        if isinstance(node, ScalarNode) and isinstance(value, bool | int | float | Mapping):
             value = Written(node.value)
-        return number, replace(finding, value=value, is_default=node is None)
+        return number, replace(finding, path=path, value=value, is_default=node is None)
 
     def place(self, path: KeyPath) -> str:
         """Return `<file>:<line>: <key>`; an entry of a list may be given by its name."""
@@ -191,7 +193,7 @@ class YamlFile:
                 if index is None:
                     return
                 yield index
-                value = value[index]
+                value = value[index] if index < len(value) else None
             else:
                 yield step
                 value = value.get(step) if isinstance(value, dict) else None

@@ -11,6 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from hyperpod_cdk import load_config
 from hyperpod_cdk.cost.charges import HOURS_A_MONTH, is_estimated
 from hyperpod_cdk.cost.cost import cost
+from hyperpod_cdk.effects.effect import StackState
 from hyperpod_cli.inspect import cost as command
 from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES
 from hyperpod_cli.plan import bill
@@ -81,10 +82,10 @@ def test_a_month_of_templates_costs_what_the_configuration_does(
     """In us-east-1, where most prices are known."""
     config = load_config(path)
     region = config.region or "us-east-1"
-    templates = [*assemble(config).templates().values()]
+    states = [StackState(template=each) for each in assemble(config).templates().values()]
     found = cost(config, region=region, day=DAY)
 
-    line = str(bill.month_change([], templates, region=region, day=DAY))
+    line = str(bill.month_change([], states, region=region, day=DAY))
 
     amounts, _, missing = line.rpartition("USD: ")[2].partition("; ")
     total = found.usd_a_month + found.usd_an_hour * HOURS_A_MONTH

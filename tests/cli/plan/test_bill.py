@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_cdk.effects.effect import Effect
+from hyperpod_cdk.effects.effect import Effect, StackState
 from hyperpod_cli.plan.bill import month_change, with_months
 
 SPOT = {"NodegroupName": "spot", "CapacityType": "SPOT", "InstanceTypes": ["m5.large"]}
@@ -21,15 +21,17 @@ SPOT = {"NodegroupName": "spot", "CapacityType": "SPOT", "InstanceTypes": ["m5.l
 def test_what_a_reference_sizes_and_spot_have_no_price(
     kind: str, properties: dict[str, Any], name: str
 ) -> None:
-    templates = [{"Resources": {"Billed": {"Type": kind, "Properties": properties}}}]
-    month = month_change([], templates, region="us-west-2", day=date(2026, 10, 6))
+    states = [
+        StackState(template={"Resources": {"Billed": {"Type": kind, "Properties": properties}}})
+    ]
+    month = month_change([], states, region="us-west-2", day=date(2026, 10, 6))
     assert f"no price is known: {name}" in str(month)
 
 
 @pytest.mark.parametrize("resources", [None, [], {"C": None}, {"C": {"Type": "Custom::X"}}])
 def test_an_odd_template_costs_what_it_costs(resources: object) -> None:
-    templates = [{"Resources": resources}]
-    month = month_change(templates, templates, region="us-west-2", day=date(2026, 10, 6))
+    states = [StackState(template={"Resources": resources})]
+    month = month_change(states, states, region="us-west-2", day=date(2026, 10, 6))
     assert str(month).endswith("USD: 0.00")
 
 
@@ -37,8 +39,8 @@ def test_an_odd_template_costs_what_it_costs(resources: object) -> None:
 def test_what_is_kept_saves_nothing(rule: str, is_saved: bool) -> None:
     (effect,) = with_months(
         [Effect(rule=rule, text="KMS key", resources=frozenset(["Key"]))],
-        former={"Resources": {"Key": {"Type": "AWS::KMS::Key"}}},
-        wanted={"Resources": {}},
+        former=StackState(template={"Resources": {"Key": {"Type": "AWS::KMS::Key"}}}),
+        wanted=StackState(template={"Resources": {}}),
         region="us-west-2",
         day=date(2026, 10, 6),
     )

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 import pytest
 
-from hyperpod_cdk.effects.effect import Effect
+from hyperpod_cdk.effects.effect import Effect, StackState
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.plan.differences import Difference
@@ -30,7 +30,7 @@ STACK = Stack(
 
 
 FORMER = {"Resources": {"Keys": {"Type": "AWS::KMS::Key"}, "Odd": {"Type": "AWS::X::Y"}}}
-RESOURCES = resources_before_and_after([STACK], former={"ml-storage": FORMER})
+RESOURCES = resources_before_and_after([STACK], before={"ml-storage": StackState(template=FORMER)})
 
 
 def effects_on(logical_ids: list[str], becomes: str) -> list[Effect]:

@@ -16,8 +16,9 @@ from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
 from hyperpod_cli.plan import differences as comparing
 from hyperpod_cli.plan import plan as planning
 from hyperpod_cli.plan import request
+from hyperpod_cli.plan.deployed import states_before
 from hyperpod_cli.plan.differences import Difference, IncomparableError, differences
-from hyperpod_cli.plan.plan import Plan, former_template, plan_of
+from hyperpod_cli.plan.plan import Plan, plan_of
 from hyperpod_cli.plan.properties import property_lines
 from hyperpod_cli.plan.refusals import refused_stacks
 from hyperpod_cli.plan.request import DeploymentRequest
@@ -64,10 +65,11 @@ IS: dict[str, Deployed | None] = {
 
 
 @pytest.fixture(scope="module")
-def compared() -> dict[str, Difference]:
+def compared(default_config: Config) -> dict[str, Difference]:
     stacks = [Stack(name=name, template=each, needs=()) for name, each in WANTED.items()]
-    former = {name: former_template(stack) for name, stack in IS.items()}
-    return {each.name: each for each in differences(stacks, former=former)}
+    aws = Played(describe_cluster={})
+    before = states_before(stacks, former=IS, config=default_config, client=lambda _: aws)
+    return {each.name: each for each in differences(stacks, before=before)}
 
 
 def effects_of(name: str, compared: dict[str, Difference]) -> list[Effect]:
@@ -225,7 +227,7 @@ def test_what_the_cdk_cannot_compare_is_told(
     program.write_text('console.error("a template is odd"); process.exitCode = 1;')
     monkeypatch.setattr(comparing, "_PROGRAM", program)
     with pytest.raises(IncomparableError, match="a template is odd"):
-        differences([], former={})
+        differences([], before={})
 
 
 def client(status: str, body: object = EMPTY) -> Played:

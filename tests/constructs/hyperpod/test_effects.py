@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hyperpod_cdk.effects.effect import StackState
-from hyperpod_cdk.hyperpod.effects import effects, finding, refused
-from tests.support.configs import configured
+from hyperpod_cdk.hyperpod.effects import effects, refusals
+from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.yaml_file import parsed_yaml
 
 ROLE = {"Fn::ImportValue": "ml-platform:RoleArn"}
 RENAMED_ROLE = {"Fn::ImportValue": "ml-platform:NodeRoleArn"}
@@ -54,6 +56,10 @@ def described(**counts: int) -> dict[str, Any]:
 def said(former: Template, wanted: Template, found: Found) -> list[str]:
     found_effects = effects(StackState(template=former, cluster=found), StackState(template=wanted))
     return [each.text for each in found_effects]
+
+
+def refused(former: Template, wanted: Template, found: Found) -> list[Finding]:
+    return [*refusals(StackState(template=former, cluster=found), StackState(template=wanted))]
 
 
 A, B = group("a", 3), group("b", 1)
@@ -158,7 +164,7 @@ def test_an_odd_template_is_said_to_be_odd_and_refuses_nothing(former: Template)
     wanted = custom(A)
     lines = said(former, wanted, described(a=1))
     assert lines == ["group a: 1 -> 3 nodes"] or "not known" in lines[0]
-    assert [*refused(former, wanted, found=None)] == []
+    assert refused(former, wanted, None) == []
     assert said(former, former, None) == []
 
 
@@ -182,23 +188,22 @@ OTHER = group("a", 3, InstanceType="ml.g5.xlarge")
 def test_what_no_call_changes_is_refused_before_a_deployment(
     make: Make, former: Group, wanted: Group, found: Found, expected: str | None
 ) -> None:
-    config = configured(
-        {"cluster": {"instance_groups": [
-            {"name": name, "instance_type": TYPE, "instance_count": 1} for name in ("b", "a")
-        ]}}
-    )  # fmt: skip
-    templates = make(former), make(wanted)
-    lines = [
-        finding(each, former=templates[0], wanted=templates[1], cluster=config.cluster)
-        for each in refused(*templates, found=found)
-    ]
+    lines = refused(make(former), make(wanted), found)
     paths = [each.path for each in lines]
-    assert paths == ([] if expected is None else [("cluster", "instance_groups", 1, expected)])
+    assert paths == ([] if expected is None else [("cluster", "instance_groups", "a", expected)])
     assert all("Give the group another name" in str(each) for each in lines)
 
 
 def test_cloudformation_itself_refuses_or_replaces_what_its_resource_cannot_change() -> None:
     changed = {"NodeProvisioningMode": "Continuous"}
-    (refusal,) = refused(custom(A), custom(A, **changed), found=None)
-    assert (refusal.what, refusal.group) == ("NodeProvisioningMode", None)
-    assert [*refused(native(A), native(A, **changed), found=None)] == []
+    (refusal,) = refused(custom(A), custom(A, **changed), None)
+    assert refusal.path == ("cluster", "node_provisioning_mode")
+    assert refused(native(A), native(A, **changed), None) == []
+
+
+def test_a_controller_that_the_file_has_no_more_is_refused_at_the_groups() -> None:
+    controller = group("head", 1, SlurmConfig={"NodeType": "Controller"})
+    (refusal,) = refused(custom(A, controller), custom(A), None)
+    file = parsed_yaml("cluster:\n  instance_groups:\n    - name: a\n", path=Path("ml.yaml"))
+    assert file.line(refusal).startswith("ml.yaml:2: cluster.instance_groups: ")
+    assert "a cluster has one controller" in refusal.message

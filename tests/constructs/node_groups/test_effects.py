@@ -1,13 +1,17 @@
 """What a deployment does to nodes of EKS node groups, and what EKS refuses, from real templates."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from hyperpod_cdk.effects.effect import StackState
-from hyperpod_cdk.node_groups.effects import effects, refused_changes
+from hyperpod_cdk.node_groups.effects import effects, refusals
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
+from hyperpod_cdk.schema.yaml_file import parsed_yaml
 from hyperpod_cli.stack_progress import fixed_values
 from tests.conftest import Assemble, Configure
 
@@ -62,26 +66,26 @@ class Deployments:
             {**_document(each), "operators": {"cluster_autoscaler": scaled}}
             for each, scaled in zip((former, wanted), is_scaled, strict=True)
         )
-        config = self._configure({**after, "tags": tags or {}})
-        templates = [
-            self._assemble(each).templates()["ml-node-groups"]
-            for each in (self._configure(before), config)
-        ]
+        document = {**after, "tags": tags or {}}
+        had, has = (
+            StackState(template=self._assemble(self._configure(each)).templates()["ml-node-groups"])
+            for each in (before, document)
+        )
+        described = {
+            name: {"clusterName": "ml-eks", "scalingConfig": {"desiredSize": size}}
+            for name, size in (sizes or {}).items()
+        }
+        file = parsed_yaml(yaml.safe_dump(document), path=Path("ml.yaml"))
         return (
             [
                 f"{each.text} ({each.group}: {each.ends})"
                 if each.ends and each.rule != "group.nodes-replaced"
                 else each.text
-                for each in effects(*(StackState(template=each) for each in templates))
+                for each in effects(had, has)
             ],
             [
-                str(each)
-                for each in refused_changes(
-                    *templates,
-                    groups=config.node_groups,
-                    eks_cluster=config.eks_cluster_name,
-                    sizes=sizes or {},
-                )
+                file.line(each).partition(": ")[2]
+                for each in refusals(replace(had, node_groups=described), has)
             ],
         )
 
@@ -167,12 +171,12 @@ def test_what_eks_takes_one_after_the_other_is_refused_by_both_keys(
     ]
     _, refused = deployments.compared([{}, {}], groups)
     first, second = refused
-    assert first.startswith("node_groups[0].labels: ")
+    assert first.startswith("node_groups[0] (n0).labels: ")
     assert (
         "changes together with detailed_monitoring, which replaces the nodes and which EKS takes "
         "alone; deploy detailed_monitoring first, with the former labels, and then labels"
     ) in first
-    assert second.startswith("node_groups[1].desired_size: 2 changes together with release")
+    assert second.startswith("node_groups[1] (n1).desired_size: 2 changes together with release")
 
 
 DEPLOY = "deploy desired_size: 0 first, with the former detailed_monitoring, then this, then"
@@ -196,7 +200,7 @@ def test_a_capacity_block_with_nodes_keeps_its_launch_template(
     )
     known = 0 if is_scaled != FIXED else stated
     nodes = known if there is None else there
-    start = "node_groups[0].detailed_monitoring: true changes while the group has nodes"
+    start = "node_groups[0] (n0).detailed_monitoring: true changes while the group has nodes"
     said = f"{start} ({nodes}), which EKS refuses in a Capacity Block; {DEPLOY if known else SCALE}"
     assert [each[: len(said)] for each in refused] == ([said] if nodes else [])
 

@@ -16,7 +16,7 @@ from hyperpod_cli.deliver.scaling.deployment import Left, deploy, deploy_command
 from hyperpod_cli.deliver.scaling.lock import locked
 from hyperpod_cli.operate.clusters import Chosen, DescribedCluster, chosen_cluster
 from hyperpod_cli.operate.nodes.ending import ending_lines
-from hyperpod_cli.plan.plan import former_template, make_plan
+from hyperpod_cli.plan.plan import make_plan
 from hyperpod_cli.plan.request import DeploymentRequest
 from hyperpod_cli.terminal.console import require_consent
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
@@ -72,7 +72,7 @@ def _differing(config: Path, *, group: str) -> list[str]:
     others = [each for each in plan.effects if (each.rule, each.group) != ("group.count", group)]
     differing = {each.stack for each in others}
     for stack in plan.stacks:
-        before, after = former_template(plan.former[stack.name]), stack.template
+        before, after = plan.before[stack.name].template, stack.template
         if stack.name not in plan.unchanged and _number(before, group) == _number(after, group):
             differing.add(stack.name)
     return sorted(differing)

@@ -22,7 +22,7 @@ from hyperpod_cli.deliver.charts import command as charts
 from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import not_looked_at
-from hyperpod_cli.plan import plan, refusals, request
+from hyperpod_cli.plan import plan, request
 from hyperpod_cli.plan.differences import Difference
 from hyperpod_cli.plan.request import DeploymentRequest
 from hyperpod_cli.stack_progress.terminal import StackRunResult
@@ -177,7 +177,8 @@ def test_it_refuses_another_type_at_the_line_of_the_group(
     found = Deployed(status="UPDATE_ROLLBACK_COMPLETE", template=former)
     monkeypatch.setattr(request, "stacks_in", lambda _: [Stack(name=NAME, template=wanted)])
     monkeypatch.setattr(plan, "deployed_stacks", as_deployed(found))
-    monkeypatch.setattr(refusals, "_described", lambda *_, **__: None)
+    there = former["Resources"]["Cluster"]["Properties"]
+    monkeypatch.setattr(request, "deployer_session", lambda _: Played(describe_cluster=there))
 
     code, _, said = ran("deploy", "--templates", tmp_path, "--config", config)
 
@@ -292,10 +293,10 @@ def test_the_size_of_a_group_in_a_capacity_block_is_what_eks_says(
     nodes: int,
 ) -> None:
     path, former, wanted = monitored
-    monkeypatch.setattr(refusals, "_described", lambda *_, **__: None)
-    name, there = "ml-node-groups", {"nodegroup": {"scalingConfig": {"desiredSize": answer}}}
+    name, scaling = "ml-node-groups", {"desiredSize": answer}
+    there = {"nodegroup": {"clusterName": "ml-eks", "scalingConfig": scaling}}
     refusal = client_error(answer, "DescribeNodegroup", "") if isinstance(answer, str) else None
-    aws = Played(describe_nodegroup=refusal or there)
+    aws = Played(describe_nodegroup=refusal or there, describe_cluster={})
     found = Deployed(status="CREATE_COMPLETE", template=former)
     monkeypatch.setattr(plan, "deployed_stacks", as_deployed(found))
     # All but the refusals.
