@@ -57,6 +57,7 @@ KIND_OF_TYPE = kinds_by_type(schemas())
 
 # Further kinds that a deployment makes or names.
 _MORE_KINDS = {
+    "cloudformation": ("stack",),
     "ec2": ("image", "snapshot"),
     "lambda": ("layer",),
     "s3": ("object",),

@@ -1,17 +1,14 @@
 """What a change of a configuration does to what is deployed, made once for all who show it."""
 
+from hyperpod_cli.inspect import permissions
+
 READS = (
     "cloudformation:DescribeStacks",
     "cloudformation:GetTemplate",
     "eks:DescribeAddon",
     "eks:DescribeCluster",
     "eks:DescribeNodegroup",
-    "iam:GetPolicy",
-    "iam:GetPolicyVersion",
-    "iam:GetRole",
-    "iam:GetRolePolicy",
-    "iam:ListAttachedRolePolicies",
-    "iam:ListRolePolicies",
+    *permissions.READS,
     "sagemaker:DescribeCluster",
     "sagemaker:ListClusterNodes",
 )

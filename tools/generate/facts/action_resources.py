@@ -20,10 +20,12 @@ from aws_reference.action_resources import (
 )
 from aws_reference.resource_schemas import DATA_FILE as SCHEMAS
 from aws_reference.resource_schemas import read_schemas
+from hyperpod_cli.inspect.permissions.read_permissions import read_actions
 from tools.generate.facts import resource_schemas
 from tools.json_text import json_text
 
-# What is called besides the handlers: for custom resources, templates, and by SageMaker's callers.
+# What is called besides the handlers and by who deploys: for custom resources, templates, and by
+# SageMaker's callers.
 FURTHER = (
     "lambda:InvokeFunction",
     "sagemaker:BatchAddClusterNodes",
@@ -49,7 +51,7 @@ def render() -> Mapping[Path, str]:
     }
     forms: dict[str, str] = {}
     entries: dict[str, Any] = {}
-    for action in sorted({*actions, *FURTHER}):
+    for action in sorted({*actions, *FURTHER, *read_actions()}):
         service, _, name = action.partition(":")
         reference = get_service_prefix_data(service) or {}
         privileges = reference.get("privileges", {})

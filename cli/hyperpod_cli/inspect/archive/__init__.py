@@ -1,6 +1,9 @@
 """What is deployed, read into one file that is looked at, sent, and rehearsed on."""
 
+from hyperpod_cli.inspect import permissions
+
 CALLS = (
+    *permissions.READS,
     "cloudformation:DescribeStacks",
     "cloudformation:GetTemplate",
     "cloudformation:ListStackResources",
@@ -10,12 +13,6 @@ CALLS = (
     "eks:ListAddons",
     "eks:ListNodegroups",
     "fsx:DescribeFileSystems",
-    "iam:GetPolicy",
-    "iam:GetPolicyVersion",
-    "iam:GetRole",
-    "iam:GetRolePolicy",
-    "iam:ListAttachedRolePolicies",
-    "iam:ListRolePolicies",
     "s3:GetObject",
     "sagemaker:DescribeCluster",
     "sagemaker:ListClusterNodes",

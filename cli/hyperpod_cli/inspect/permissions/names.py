@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import NamedTuple
 
-from aws_reference.action_resources import KIND_OF_TYPE, VARIABLE
+from aws_reference.action_resources import KIND_OF_TYPE, VARIABLE, filled
 from aws_reference.resource_schemas import (
     NAMED_BY_LOGICAL_ID,
     NAMED_IN_LOWER_CASE,
@@ -18,9 +18,11 @@ from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import TemplateResource, Value
 from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES, resource_type
 from hyperpod_shared.owner import STACK_TAG
+from hyperpod_stacks.table import STACKS
 
 _IN_SUB = re.compile(r"\$\{([^!}]+)\}")
 _ANY = re.compile(r"\*+")
+_LAST = re.compile(r"(/\*)+$")
 _NAMED_TYPES = {row.name_in_arn: name for name, row in RESOURCE_TYPES.items() if row.name_in_arn}
 # Of `<stack>-<logical ID>` in the names that CloudFormation makes. It shortens both to what a type
 # takes, 64 characters for roles and functions; where is not documented.
@@ -59,10 +61,24 @@ class Names:
         }
         if variable in known:
             return (known[variable],)
+        if variable == "StackName":
+            # A deployment is compared with all that there may be of it, whatever the file has now.
+            return tuple(sorted(f"{self.deployment}-{kind}" for kind in STACKS))
         if variable in _NAMED_TYPES:
             return self.of_type(_NAMED_TYPES[variable])
         # Other variables are identifiers that a service draws.
         return (f"{self.deployment}-*",) if variable in _OTHER_NAMES else ("*",)
+
+    def arns(self, form: str, **own: tuple[str, ...]) -> Iterator[str]:
+        """Yield a form of the reference with each combination of the patterns for its variables."""
+        patterns = {
+            variable: own[variable] if variable in own else self.in_place_of(variable)
+            for variable in VARIABLE.findall(form)
+        }
+        for arn in filled(form, patterns):
+            # CloudWatch Logs authorizes most actions on the ARN with `:*` behind the name:
+            # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/iam-access-control-overview-cwl.html
+            yield f"{arn.rstrip('*')}*" if ":log-group:" in arn else _LAST.sub("/*", arn)
 
     def are_in(self, form: str) -> bool:
         """Return whether the form of an ARN has a name that begins with the deployment's."""
@@ -75,12 +91,7 @@ class Names:
         None if there are none, or CloudFormation's tags do not reach them and they have none of
         the project's. EKS and SageMaker both have a kind `cluster`.
         """
-        made = [
-            each
-            for each in self.resources
-            if KIND_OF_TYPE.get(each.type) == kind
-            and _SERVICES.get(each.type, each.type.split("::")[1].lower()) == service
-        ]
+        made = self.of_kind(kind, service=service)
         stacks = tuple(sorted({each.address.stack for each in made}))
         schemas = [schema for each in made if (schema := schema_of(each.type)) is not None]
         if made and all(STACK_TAG in tags_of(each.properties) for each in made):
@@ -90,6 +101,15 @@ class Names:
         if schemas and all(each.system_tags for each in schemas):
             return Condition("StringEquals", f"{_TAG}{_STACK_NAME}", stacks)
         return None
+
+    def of_kind(self, kind: str, *, service: str) -> list[TemplateResource]:
+        """Return the resources of a kind."""
+        return [
+            each
+            for each in self.resources
+            if KIND_OF_TYPE.get(each.type) == kind
+            and _SERVICES.get(each.type, each.type.split("::")[1].lower()) == service
+        ]
 
     def have(self, service: str) -> bool:
         """Return whether the templates have resources whose types begin so."""

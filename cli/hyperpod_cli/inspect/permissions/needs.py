@@ -11,7 +11,6 @@ from aws_reference.action_resources import (
     POLICY,
     VARIABLE,
     action_resources,
-    filled,
     forms,
     ids_of,
     is_possible,
@@ -27,7 +26,6 @@ from hyperpod_cli.aws.assembly import TemplateResource, Value, trust_of
 from hyperpod_cli.inspect.permissions.names import Condition, Names, pattern, strings
 
 HANDLERS = ("create", "read", "update", "delete")
-_LAST = re.compile(r"(/\*)+$")
 KEY = re.compile(r"arn:[\w-]+:kms:[^:]*:[^:]*:key/.+")
 # As the API takes it in addition to the ARN.
 KEY_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|mrk-[0-9a-f]{32}")
@@ -78,7 +76,7 @@ def needs(
     if len(own) < len(by_type):
         yield Need(
             action="lambda:InvokeFunction",
-            resources=tuple(_arns(forms("lambda:InvokeFunction")["function"], names)),
+            resources=tuple(names.arns(forms("lambda:InvokeFunction")["function"])),
         )
     for type_, actions in own.items():
         of_type = _Handlers(type=type_, resources=by_type[type_], names=names)
@@ -137,7 +135,7 @@ class _Handlers:
             case "iam:PassRole":
                 services = self._trusted()
                 if services:
-                    arns = tuple(_arns(forms(action)["role"], self.names))
+                    arns = tuple(self.names.arns(forms(action)["role"]))
                     yield _need(action, arns, _equals("iam:PassedToService", services))
                 own = tuple(sorted(filter(_OWN_ROLE.fullmatch, self._texts)))
                 if own and self.type in _PASSED_TO:
@@ -182,7 +180,7 @@ class _Handlers:
             if not linked:
                 yield from self._on_roles(action, form=form)
             return
-        arns = tuple(_arns(form, self.names, BucketName=self._buckets()))
+        arns = tuple(self.names.arns(form, BucketName=self._buckets()))
         named = self._named(kind, form=form)
         if kind not in known.tagged or self.names.are_in(form):
             # No template makes a reservation of capacity.
@@ -208,13 +206,13 @@ class _Handlers:
         conditions = [Condition("ArnLike", POLICY, policies)] if POLICY in keys else []
         if BOUNDARY in keys and boundaries:
             conditions.append(Condition("ArnLike", BOUNDARY, boundaries))
-        yield _need(action, tuple(_arns(form, self.names)), *conditions)
+        yield _need(action, tuple(self.names.arns(form)), *conditions)
 
     def _named(self, kind: str, *, form: str) -> tuple[str, ...]:
         """Return the ARNs of what the type's resources name, and no template makes."""
         drawn = VARIABLE.findall(form)[-1]
         ids = tuple(sorted(ids_of(kind, self._texts)))
-        return tuple(_arns(form, self.names, **{drawn: ids})) if ids else ()
+        return tuple(self.names.arns(form, **{drawn: ids})) if ids else ()
 
     def _may_be(self, kind: str) -> bool:
         """Return whether the templates make a kind of resources, or only name it otherwise."""
@@ -240,7 +238,7 @@ class _Handlers:
         if any(_refers_to_key(resource.properties) for resource in self.resources):
             tag = self.names.tag_of("key", service="kms")
             conditions = () if tag is None else (self._if_there(tag, action=action, kind="key"),)
-            yield _need(action, tuple(_arns(_KEY_FORM, self.names)), *conditions)
+            yield _need(action, tuple(self.names.arns(_KEY_FORM)), *conditions)
 
     def _keys(self) -> Iterator[str]:
         """Yield the ARNs of the KMS keys that the type's resources name, and no template makes."""
@@ -248,7 +246,7 @@ class _Handlers:
             if KEY.fullmatch(text):
                 yield text
             elif KEY_ID.fullmatch(text):
-                yield from _arns(_KEY_FORM, self.names, KeyId=(text,))
+                yield from self.names.arns(_KEY_FORM, KeyId=(text,))
 
     def _service_linked_roles(self) -> Iterator[str]:
         service = SERVICE_LINKED_ROLES.get(self.type)
@@ -295,7 +293,7 @@ class _Handlers:
             for each in template.properties["LaunchTemplateData"].get("TagSpecifications", ())
         }
         known = action_resources()["ec2:CreateTags"].optional
-        return [arn for kind in kinds for arn in _arns(known[kind], self.names)]
+        return [arn for kind in kinds for arn in self.names.arns(known[kind])]
 
     def _trusted(self) -> tuple[str, ...]:
         """Return the services that assume the roles which the type's resources name."""
@@ -330,15 +328,3 @@ def _refers_to_key(value: Value) -> bool:
             for name, item in value.items()
         )
     return isinstance(value, list) and any(map(_refers_to_key, value))
-
-
-def _arns(form: str, names: Names, **own: tuple[str, ...]) -> Iterator[str]:
-    """Yield a form of the reference with each combination of the patterns for its variables."""
-    patterns = {
-        variable: own.get(variable) or names.in_place_of(variable)
-        for variable in VARIABLE.findall(form)
-    }
-    for arn in filled(form, patterns):
-        # CloudWatch Logs authorizes most actions on the ARN with `:*` behind the name:
-        # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/iam-access-control-overview-cwl.html
-        yield f"{arn.rstrip('*')}*" if ":log-group:" in arn else _LAST.sub("/*", arn)

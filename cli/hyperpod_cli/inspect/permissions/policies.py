@@ -11,15 +11,16 @@ from typing import Any, NamedTuple
 import boto3
 from botocore.exceptions import BotoCoreError, ClientError
 
+from aws_reference.action_resources import forms
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.account import AccountError, Environment, region_of
 from hyperpod_cli.aws.assembly import roles_of_cli, stacks_by_name, stacks_in
+from hyperpod_cli.inspect.permissions import READS
 from hyperpod_cli.inspect.permissions.names import Condition, Names, pattern
 from hyperpod_cli.inspect.permissions.needs import Need, needs
 from hyperpod_cli.inspect.permissions.read_permissions import read_permissions
 from hyperpod_cli.terminal.options import command_line
 from hyperpod_shared.owner import CONSENT_TAG
-from hyperpod_stacks.table import STACKS
 
 Document = Mapping[str, Any]
 Statement = dict[str, Any]
@@ -100,13 +101,6 @@ def _parts(statement: Statement) -> Iterator[Statement]:
         yield from _parts({**statement, "Action": half})
 
 
-_READ_ROLE = [
-    "iam:GetRole",
-    "iam:GetRolePolicy",
-    "iam:ListAttachedRolePolicies",
-    "iam:ListRolePolicies",
-]
-_READ_POLICIES = ["iam:GetPolicy", "iam:GetPolicyVersion"]
 _RECOVER_STACKS = [
     "cloudformation:CancelUpdateStack",
     "cloudformation:ContinueUpdateRollback",
@@ -129,19 +123,18 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
     if roles:
         yield _allow("UseBootstrapRoles", ["sts:AssumeRole"], roles)
     storage = f"{names.deployment}-storage"
-    # A deployment is compared with all that there may be of it, whatever the file has now.
-    compared = sorted(f"{names.deployment}-{kind}" for kind in STACKS)
     stack_arn = partial(environment.arn, "cloudformation")
-    own = [stack_arn(f"stack/{name}/*") for name in compared]
+    own = [stack_arn(f"stack/{name}/*") for name in names.in_place_of("StackName")]
     cluster = next(iter(clusters), None)
-    for name, actions, resources in read_permissions(names, eks_cluster=cluster, stacks=compared):
-        yield _allow(name, actions, resources)
+    yield from statements_of(read_permissions(names))
     # A plan says what the role that CloudFormation works with may not do.
     executing = sorted({*execution_roles(assembly, environment)})
     if executing:
-        yield _allow("LookAtExecutionRole", _READ_ROLE, executing)
         policies = [environment.iam_arn("policy/*"), environment.iam_arn("policy/*", account="aws")]
-        yield _allow("LookAtExecutionPolicies", _READ_POLICIES, policies)
+        read = {"role": tuple(executing), "policy": tuple(policies)}
+        yield from statements_of(
+            Need(action=action, resources=read[kind]) for action in READS for kind in forms(action)
+        )
     # What `hyperpod-cdk deploy` says to run after a failure; CloudFormation does it with the
     # stack's role.
     yield _allow("RecoverStacks", _RECOVER_STACKS, own)
