@@ -3,11 +3,11 @@
 import os
 import re
 import shlex
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from hyperpod_cli.aws.cdk_cli import MODULE
 from hyperpod_cli.aws.cdk_package import node_modules
 from hyperpod_emulator.aws.local_aws import NODE_DIRECTORY
 from hyperpod_rehearsal import REPOSITORY
@@ -66,7 +66,7 @@ class CdkCli:
         CDK's validation of the templates takes more than half of the time.
         """
         options = ["--validate"] if validate else []
-        command = [sys.executable, "-m", "hyperpod_rehearsal.synthesize"]
+        command = [*MODULE, "hyperpod_rehearsal.synthesize"]
         app = shlex.join([*command, str(self.chart), str(self.scripts), *options])
         context = ["-c", f"config={config}"]
         arguments = ["--quiet", "--app", app, "--output", str(self.assembly), *context]

@@ -6,7 +6,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +15,7 @@ import yaml
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cli.aws.assembly import stacks_in
+from hyperpod_cli.aws.cdk_cli import MODULE
 from hyperpod_cli.aws.stacks import deployed, described_stack
 from hyperpod_cli.inspect.report.page import Attempt
 from hyperpod_cli.operate.clusters import ClusterNode
@@ -335,7 +335,9 @@ class Stage:
         """
         done = subprocess.run(  # noqa: S603 - our own command
             [
-                *(sys.executable, "-m", "hyperpod_cli", command),
+                *MODULE,
+                "hyperpod_cli",
+                command,
                 *("--config", str(self.current), *options),
             ],
             env={

@@ -80,6 +80,15 @@ def test_a_cache_that_cannot_be_written_is_told_in_a_line(
     assert explained(refused.value) == (str(refused.value),)
 
 
+def test_a_user_without_a_home_is_told_in_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a container runs as a user whom it has no entry for."""
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 2**31)
+    with pytest.raises(CacheError, match="HOME"):
+        user_cache()
+
+
 @pytest.mark.parametrize("given", ["", "cache", "./cache"])
 def test_a_cache_is_never_below_the_folder_one_is_in(
     given: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -117,7 +117,7 @@ def stacks_in(assembly: Path) -> list[Stack]:
     stacks = {name: each for name, each in artifacts.items() if each["type"] == _STACK}
     names = {name: each["properties"].get("stackName", name) for name, each in stacks.items()}
     templates = {
-        names[name]: json.loads((assembly / each["properties"]["templateFile"]).read_text("utf-8"))
+        names[name]: _read(assembly / each["properties"]["templateFile"])
         for name, each in stacks.items()
     }
     exports = dict(_exports(templates))
@@ -156,7 +156,7 @@ def roles_of_cli(assembly: Path) -> Iterator[str]:
             if arn is not None:
                 yield arn
         if artifact["type"] == "cdk:asset-manifest":
-            assets = json.loads((assembly / properties["file"]).read_text("utf-8"))
+            assets = _read(assembly / properties["file"])
             for kind in ("files", "dockerImages"):
                 for asset in assets.get(kind, {}).values():
                     for destination in asset["destinations"].values():
@@ -165,9 +165,15 @@ def roles_of_cli(assembly: Path) -> Iterator[str]:
 
 
 def _artifacts(assembly: Path) -> Mapping[str, Mapping[str, Any]]:
-    manifest = json.loads((assembly / "manifest.json").read_text("utf-8"))
-    artifacts: Mapping[str, Mapping[str, Any]] = manifest["artifacts"]
+    artifacts: Mapping[str, Mapping[str, Any]] = _read(assembly / "manifest.json")["artifacts"]
     return artifacts
+
+
+def _read(file: Path) -> Any:  # noqa: ANN401 - JSON
+    try:
+        return json.loads(file.read_text("utf-8"))
+    except (ValueError, RecursionError) as error:  # a synthesis was interrupted
+        raise OpsError(f"{file}: is not JSON ({error}); run `hyperpod-cdk synth` again") from None
 
 
 def _exports(templates: Mapping[str, Value]) -> Iterator[tuple[str, Address]]:

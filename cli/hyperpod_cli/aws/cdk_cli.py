@@ -22,6 +22,8 @@ from hyperpod_cli.terminal.output import Output, visible
 # A folder may have an app of its own, as a checkout has.
 _OWN_APP = Path("app.py")
 _APP = "hyperpod_stacks.app"
+MODULE = (sys.executable, "-P", "-m")
+"""Runs a module of what is installed: a `random.py` in the user's folder is not taken for one."""
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 # What the CLI's library for colors writes: none that hides text.
 # https://github.com/chalk/chalk#styles
@@ -32,7 +34,7 @@ _BELOW = "   "
 # What it says of its own work; and that the app has exited with 2, having said why.
 _CHATTER = re.compile(
     r"^(Bundling asset |Successfully synthesized to |Supply a stack id |"
-    r".*app\.py: Subprocess exited with error 2$)"
+    r".*(app\.py|-m hyperpod_stacks\.app): Subprocess exited with error 2$)"
 )
 # What the CLI writes around an error: the same once more, and the warnings of the synthesis.
 _AROUND = ("❌", "WARNING ", _BELOW)
@@ -73,7 +75,7 @@ def cdk(
     folder = output or templates_folder(config)
     options = ["--no-notices", "--output", str(folder), "-c", f"config={config}"]
     if not _OWN_APP.is_file():
-        options += ["--app", shlex.join([sys.executable, "-m", _APP])]
+        options += ["--app", shlex.join([*MODULE, _APP])]
     sys.stdout.flush()
     process = subprocess.Popen(  # noqa: S603 - our own command line
         ["cdk", *options, *arguments],  # noqa: S607 - of the project
@@ -152,15 +154,15 @@ def synthesized(config: Path, *, templates: Path | None = None) -> Iterator[Path
     if templates is not None:
         yield templates
         return
-    app = _OWN_APP.stem if _OWN_APP.is_file() else _APP
+    # Only a folder with an app of its own has modules to import.
+    app, options = (_OWN_APP.stem, []) if _OWN_APP.is_file() else (_APP, ["-P"])
     with tempfile.TemporaryDirectory() as folder:
         program = (
             f"import sys; from pathlib import Path; from {app} import main; "
             "sys.exit(main(config=Path(sys.argv[1]), output=Path(sys.argv[2])))"
         )
         done = subprocess.run(  # noqa: S603 - our own program
-            [sys.executable, "-c", program, str(config), folder],
-            env={**os.environ, "PYTHONPATH": os.curdir},
+            [sys.executable, *options, "-c", program, str(config), folder],
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

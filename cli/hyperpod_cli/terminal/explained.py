@@ -57,6 +57,8 @@ def _line(error: Exception) -> str | None:
     for kind, text in _TOLD.items():
         if isinstance(error, kind):
             return text.format(told=told)
+    if isinstance(error, OSError) and error.filename is not None:
+        return f"{error.filename}: {error.strerror}; check the path and its permissions"
     return _refused(error) if isinstance(error, ClientError) else None
 
 

@@ -44,8 +44,13 @@ def user_cache() -> Path:
     Raises:
         CacheError: Others could put code there, which this user would run.
     """
-    home = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    cache = (home if home.is_absolute() else Path.home() / ".cache") / "hyperpod-cdk"
+    caches = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not caches.is_absolute():
+        try:
+            caches = Path.home() / ".cache"
+        except RuntimeError:  # a container's user has no entry in /etc/passwd
+            raise CacheError("HOME: is not set; set it, or XDG_CACHE_HOME, to a folder") from None
+    cache = caches / "hyperpod-cdk"
     _refuse_shared(cache)
     return cache
 

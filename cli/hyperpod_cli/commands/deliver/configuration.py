@@ -21,8 +21,10 @@ def synth(
     ] = None,
 ) -> int:
     """Write the CloudFormation templates."""
+    from hyperpod_cdk import load_file
     from hyperpod_cli.aws.cdk_cli import cdk, templates_folder
 
+    load_file(config)  # The CDK CLI exits with 1 whatever the app exits with.
     code = cdk("synth", "--quiet", config=config, output=output)
     if code == 0:
         for path in sorted((output or templates_folder(config)).glob("*.template.json")):

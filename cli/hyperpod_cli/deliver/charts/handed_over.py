@@ -63,6 +63,8 @@ def _checked_package(archive: Path, *, pins: Path) -> tuple[bytes, bytes]:
 
 def _read(file: Path) -> bytes:
     """Return what a file has; refuse one that no package is as large as, and what has no end."""
+    if file.is_fifo():
+        raise ChartError(f"{file}: is a pipe; save the package as a file")
     with file.open("rb") as stream:
         content = stream.read(_MOST_BYTES + 1)
     if len(content) > _MOST_BYTES:

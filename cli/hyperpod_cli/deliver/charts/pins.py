@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from hyperpod_cdk.schema.errors import one_line, shown
+from hyperpod_cdk.schema.errors import shown
+from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.deliver.yaml_text import YamlText
 from hyperpod_cli.helm.helm import ChartError
 from hyperpod_cli.terminal.atomic_file import replace_file
@@ -76,11 +76,7 @@ class Pins(_Strict):
 def load_pins(file: Path) -> Pins:
     """Read and check the pin file."""
     try:
-        return Pins.model_validate(yaml.safe_load(file.read_text()))
-    except FileNotFoundError as error:
-        raise ChartError(f"{file} does not exist: restore it from git") from error
-    except yaml.YAMLError as error:
-        raise ChartError(f"{file} is not YAML: {one_line(error)}") from error
+        return Pins.model_validate(read_yaml(file).document)
     except ValidationError as error:
         raise ChartError(f"{file}: {first_of(error)}") from error
 

@@ -3,13 +3,14 @@
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import boto3
+
+from hyperpod_cli.aws.cdk_cli import MODULE
 
 # A build ends after 30 minutes, and what is not said by then no one reads.
 _MINUTES = 15
@@ -40,7 +41,7 @@ def rehearse_change(
 
     It stops no deployment: an approver reads it.
     """
-    command = [sys.executable, "-m", "hyperpod_cli", "rehearse-change", "--json"]
+    command = [*MODULE, "hyperpod_cli", "rehearse-change", "--json"]
     command += ["--config", str(config_path), "--assembly", str(assembly)]
     try:
         done = subprocess.run(  # noqa: S603 - our own command

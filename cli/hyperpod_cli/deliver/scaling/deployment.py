@@ -1,7 +1,6 @@
 """The deployment that a group is scaled with, and what it has left if it fails."""
 
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_cdk import Config
+from hyperpod_cli.aws.cdk_cli import MODULE
 from hyperpod_cli.aws.stacks import described_stack
 from hyperpod_cli.operate.clusters import Chosen
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
@@ -19,7 +19,7 @@ from hyperpod_stacks.table import stack_name
 
 def deploy_command(config: Path) -> list[str]:
     """Return the command that deploys a configuration without asking."""
-    return [sys.executable, "-m", "hyperpod_cli", "deploy", str(config), "--yes"]
+    return [*MODULE, "hyperpod_cli", "deploy", str(config), "--yes"]
 
 
 _POLL_SECONDS = 1.0
