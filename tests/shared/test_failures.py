@@ -1,16 +1,17 @@
 """What AWS says of a failure, and the next step a user is given for it."""
 
 from enum import StrEnum
+from typing import Any
 
 import botocore.session
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_shared.clusters import ClusterStatus, GroupStatus, SoftwareUpdateStatus
 from hyperpod_shared.errors import MESSAGE_LIMIT_BYTES
 from hyperpod_shared.failures import CAUSES, UNKNOWN, ReportedFailure, cause_of
 from provisioner.hyperpod.failures import failure, refused_by_service
 
-LOG_GROUP = "/aws/sagemaker/Clusters/ml-cluster/abcdefghij12"
 DESCRIBED = {
     "ClusterName": "ml-cluster",
     "ClusterArn": "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghij12",
@@ -100,40 +101,34 @@ def test_next_steps_are_whole_sentences_that_fit(cause: object) -> None:
     assert "{" not in step
 
 
-def test_script_failure_names_group_instance_and_log_stream() -> None:
-    error = failure(DESCRIBED, [ReportedFailure(text=SCRIPT, group="workers", instance="i-1")])
-    text = str(error)
-    assert "group workers, instance i-1: lifecycle script: Lifecycle scripts did not run" in text
-    assert (
-        f"Read log stream LifecycleConfig/workers/i-1 in CloudWatch log group {LOG_GROUP}" in text
-    )
+def message(text: str, **statuses: str) -> dict[str, Any]:
+    """Return what DescribeCluster says of a cluster whose groups have these statuses."""
+    groups = [{"InstanceGroupName": name, "Status": is_} for name, is_ in statuses.items()]
+    return {"FailureMessage": text, "InstanceGroups": groups}
 
 
-def test_failure_without_a_cause_says_where_to_look() -> None:
-    text = str(failure(DESCRIBED, []))
-    assert "is Failed. AWS names no cause: look at log group /aws/sagemaker/Clusters/ml-clu" in text
-    assert "aws sagemaker list-cluster-nodes --cluster-name ml-cluster; then deploy again." in text
+FAILURES: dict[str, tuple[dict[str, Any], list[ReportedFailure]]] = {
+    "script": ({}, [ReportedFailure(text=SCRIPT, group="workers", instance="i-1")]),
+    "without a cause": ({}, []),
+    "of the cluster, with its group": (message("No capacity", a="Failed", b="Creating"), []),
+    "of the cluster, of all groups": (message("No capacity", a="Failed", b="Failed"), []),
+    "of the cluster, with its instance": (message("Instance i-0123456789abcdef0: KMS"), []),
+    "of the cluster, with its log stream": (
+        message(f"{SCRIPT} See log stream 'LifecycleConfig/b/i-0123456789abcdef0'", a="Failed"),
+        [],
+    ),
+    "of the cluster, with a cause that a node reports": (
+        message("Cluster creation failed."),
+        [ReportedFailure(text="InsufficientInstanceCapacity", group="a")],
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("message", "groups", "told"),
-    [
-        ("No capacity", {"a": "Failed", "b": "Creating"}, "is Failed: group a: capacity: No cap"),
-        ("No capacity", {"a": "Failed", "b": "Failed"}, "is Failed: capacity: No cap"),
-        ("Instance i-0123456789abcdef0: KMS", {}, "is Failed: instance i-0123456789abcdef0: enc"),
-        (
-            f"{SCRIPT} See log stream 'LifecycleConfig/b/i-0123456789abcdef0'",
-            {"a": "Failed"},
-            "Read log stream LifecycleConfig/b/i-0123456789abcdef0 in CloudWatch",
-        ),
-    ],
-)
-def test_the_clusters_own_message_is_put_with_its_group(
-    message: str, groups: dict[str, str], told: str
-) -> None:
-    details = [{"InstanceGroupName": name, "Status": is_} for name, is_ in groups.items()]
-    described = {**DESCRIBED, "FailureMessage": message, "InstanceGroups": details}
-    assert told in str(failure(described, []))
+def test_what_is_told_of_a_failure(snapshot: SnapshotAssertion) -> None:
+    assert {
+        case: str(failure({**DESCRIBED, **changes}, reported))
+        for case, (changes, reported) in FAILURES.items()
+    } == snapshot
 
 
 def test_each_group_and_cause_is_told_once() -> None:
@@ -150,15 +145,6 @@ def test_each_group_and_cause_is_told_once() -> None:
     assert "instance i-3: deep health check" in text
 
 
-def test_the_next_step_is_that_of_the_cause_that_is_known() -> None:
-    described = {**DESCRIBED, "FailureMessage": "Cluster creation failed."}
-    text = str(
-        failure(described, [ReportedFailure(text="InsufficientInstanceCapacity", group="a")])
-    )
-    assert "is Failed: Cluster creation failed; group a: capacity" in text
-    assert text.endswith("training plan.")
-
-
 def test_many_long_causes_fit_a_response() -> None:
     reported = [
         ReportedFailure(text=SCRIPT * 9, group=f"{'g' * 60}{n}", instance="i-1") for n in range(9)
@@ -172,23 +158,18 @@ def test_many_long_causes_fit_a_response() -> None:
     assert "Read log stream" in text
 
 
-@pytest.mark.parametrize(
-    ("error", "next_step"),
-    [
-        ("ResourceLimitExceeded: the service limit is 0", "in Service Quotas"),
-        ("Could not assume role x", "Check that the execution role exists"),
-        # There is no node yet whose log could be read.
-        (
-            "Instance group a: lifecycle script s3://b/k does not exist",
-            "Fix the cause that the message names",
-        ),
-        ("NewRule: no", "Fix the cause that the message names, then deploy again."),
-    ],
-)
-def test_refusal_of_the_service(error: str, next_step: str) -> None:
-    text = str(refused_by_service("ml-cluster", "create", RuntimeError(error)))
-    assert text.startswith("SageMaker refused to create the HyperPod cluster ml-cluster: ")
-    assert next_step in text
+REFUSALS = [
+    "ResourceLimitExceeded: the service limit is 0",
+    "Could not assume role x",
+    # There is no node yet whose log could be read.
+    "Instance group a: lifecycle script s3://b/k does not exist",
+    "NewRule: no",
+]
+
+
+def test_refusal_of_the_service(snapshot: SnapshotAssertion) -> None:
+    refused = [refused_by_service("ml-cluster", "create", RuntimeError(text)) for text in REFUSALS]
+    assert [*map(str, refused)] == snapshot
 
 
 @pytest.mark.parametrize(

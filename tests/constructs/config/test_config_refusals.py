@@ -9,7 +9,6 @@ from tests.support.refusals import line_after, lines_for
 GROUP = "cluster.instance_groups[0]"
 KEY = "arn:aws:kms:us-east-1:111122223333:key/1234abcd"
 ROLE = "arn:aws:iam::111122223333:role/Admin"
-TEXT_RULE = "must be text; write it in quotes"
 
 
 def groups(*names: str) -> list[dict[str, object]]:

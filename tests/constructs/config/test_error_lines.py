@@ -39,18 +39,6 @@ cluster:
       labels:
         team: research
 """
-# The places of the configuration that the cases are about.
-GPU = "cluster.instance_groups[1] (gpu)"
-CLUSTER_KEYS = (
-    "wait_for, wait_minutes, on_shortage, on_create_failure, software_update, name, "
-    "orchestrator, slurm, resource, node_recovery, node_provisioning_mode, auto_scaling, "
-    "node_pools, role_arn, execution_role_arn, execution_role_name, tiered_storage, data_buckets, "
-    "instance_groups, restricted_instance_groups, shared_environment"
-)
-LABEL_KEY = (
-    r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
-    r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?"
-)
 
 
 def lines_of(path: Path, text: str) -> list[str]:

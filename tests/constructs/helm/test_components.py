@@ -190,7 +190,6 @@ def test_each_is_the_chart_value_that_switches_it(
 
 
 AGENT = "health-monitoring-agent"
-OPTIONAL_CONSENT = "or consent with i_know_this_breaks_resiliency: true"
 
 
 MISTAKES: dict[str, tuple[dict[str, Any], str]] = {

@@ -2,11 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk.effects.effect import StackState
 from hyperpod_cdk.node_groups.effects import effects, refusals
@@ -163,81 +165,58 @@ def test_tags_alone_are_taken_and_replace_nodes_outside_of_capacity_blocks(
 
 
 def test_what_eks_takes_one_after_the_other_is_refused_by_both_keys(
-    deployments: Deployments,
+    deployments: Deployments, snapshot: SnapshotAssertion
 ) -> None:
     groups = [
         {"detailed_monitoring": True, "labels": {"team": "a"}},
         {"release_version": "1.34.2-20251112", "desired_size": 2},
     ]
     _, refused = deployments.compared([{}, {}], groups)
-    first, second = refused
-    assert first.startswith("node_groups[0] (n0).labels: ")
-    assert (
-        "changes together with detailed_monitoring, which replaces the nodes and which EKS takes "
-        "alone; deploy detailed_monitoring first, with the former labels, and then labels"
-    ) in first
-    assert second.startswith("node_groups[1] (n1).desired_size: 2 changes together with release")
+    assert refused == snapshot
 
 
-DEPLOY = "deploy desired_size: 0 first, with the former detailed_monitoring, then this, then"
-SCALE = (
-    "run: aws eks update-nodegroup-config --cluster-name ml-eks --nodegroup-name n0 "
-    "--scaling-config minSize=0,desiredSize=0; then deploy again"
-)
-
-
-@pytest.mark.parametrize("is_scaled", [FIXED, (True, True)])
-@pytest.mark.parametrize("stated", [0, 1])
-@pytest.mark.parametrize("there", [None, 0, 3])
 def test_a_capacity_block_with_nodes_keeps_its_launch_template(
-    deployments: Deployments, is_scaled: tuple[bool, bool], stated: int, there: int | None
+    deployments: Deployments, snapshot: SnapshotAssertion
 ) -> None:
     """EKS knows its size; where it does not say, the template does, unless that looks it up."""
-    former = {**BLOCK, "desired_size": stated}
-    sizes = {} if there is None else {"n0": there}
-    _, refused = deployments.compared(
-        [former], [{**former, "detailed_monitoring": True}], is_scaled=is_scaled, sizes=sizes
-    )
-    known = 0 if is_scaled != FIXED else stated
-    nodes = known if there is None else there
-    start = "node_groups[0] (n0).detailed_monitoring: true changes while the group has nodes"
-    said = f"{start} ({nodes}), which EKS refuses in a Capacity Block; {DEPLOY if known else SCALE}"
-    assert [each[: len(said)] for each in refused] == ([said] if nodes else [])
+    by_size: dict[str, list[str]] = {}
+    for is_scaled, stated, there in product((FIXED, (True, True)), (0, 1), (None, 0, 3)):
+        former = {**BLOCK, "desired_size": stated}
+        _, refused = deployments.compared(
+            [former],
+            [{**former, "detailed_monitoring": True}],
+            is_scaled=is_scaled,
+            sizes={} if there is None else {"n0": there},
+        )
+        known = stated if is_scaled == FIXED else 0
+        nodes = known if there is None else there
+        assert len(refused) == (1 if nodes else 0)
+        # The way out is the file, where it says how many, and a command where it does not.
+        case = f"{nodes} nodes, {known} in the template"
+        assert by_size.setdefault(case, refused) == refused
+    assert by_size == snapshot
 
 
 TWO, NONE = {"desired_size": 2}, {"desired_size": 0}
-END = "nodes are terminated, with all their volumes"
+SIZES: dict[str, tuple[list[Group], list[Group], tuple[bool, bool]]] = {
+    "same": ([TWO], [TWO], FIXED),
+    "more": ([{}], [{"desired_size": 3}], FIXED),
+    "none": ([TWO], [NONE], FIXED),
+    "removed": ([{}, TWO], [{}], FIXED),
+    "removed, of no node": ([{}, NONE], [{}], FIXED),
+    "new": ([{}], [{}, TWO], FIXED),
+    "new, of a capacity block": ([{}], [{}, BLOCK], FIXED),
+    # The Cluster Autoscaler decides.
+    "scaled": ([TWO], [NONE], (True, True)),
+    "scaled from now on": ([TWO], [NONE], (False, True)),
+    "scaled until now": ([TWO], [NONE], (True, False)),
+    "scaled, to a smaller maximum": ([{}], [{"max_size": 2}], (True, True)),
+    "scaled, and removed": ([{}, {}], [{}], (True, True)),
+}
 
 
-@pytest.mark.parametrize(
-    ("former", "wanted", "is_scaled", "said"),
-    [
-        ([TWO], [TWO], FIXED, []),
-        ([{}], [{"desired_size": 3}], FIXED, ["n0: 1 -> 3 nodes"]),
-        ([TWO], [NONE], FIXED, [f"n0: 2 -> 0 nodes, 2 {END} (n0: 2)"]),
-        ([{}, TWO], [{}], FIXED, [f"n1: removed, 2 {END} (n1: 2)"]),
-        ([{}, NONE], [{}], FIXED, ["n1: removed"]),
-        ([{}], [{}, TWO], FIXED, ["n1: new, 2 x i3en.2xlarge"]),
-        ([{}], [{}, BLOCK], FIXED, ["n1: new, 1 x p5.48xlarge"]),
-        # The Cluster Autoscaler decides.
-        ([TWO], [NONE], (True, True), []),
-        ([TWO], [NONE], (False, True), []),
-        ([TWO], [NONE], (True, False), ["n0: the Cluster Autoscaler's size -> 0 nodes"]),
-        ([{}], [{"max_size": 2}], (True, True), ["n0: at most 4 -> 2 nodes; others terminate"]),
-        (
-            [{}, {}],
-            [{}],
-            (True, True),
-            [f"n1: removed, and all its {END} (n1: 4)"],
-        ),
-    ],
-)
-def test_other_sizes_are_told(
-    former: list[Group],
-    wanted: list[Group],
-    is_scaled: tuple[bool, bool],
-    said: list[str],
-    deployments: Deployments,
-) -> None:
-    told, _ = deployments.compared(former, wanted, is_scaled=is_scaled)
-    assert told == [f"node group {line}" for line in said]
+def test_other_sizes_are_told(deployments: Deployments, snapshot: SnapshotAssertion) -> None:
+    assert {
+        case: deployments.compared(former, wanted, is_scaled=is_scaled)[0]
+        for case, (former, wanted, is_scaled) in SIZES.items()
+    } == snapshot

@@ -120,23 +120,6 @@ groups:
   - name: cpu
     type: ml.m5.large
 """
-QUOTES = "write the value in quotes"
-INDENTATION = (
-    "the indentation fits none of the lines above; begin the keys of one mapping, and the dashes "
-    "of one list, in the same column"
-)
-NOT_A_KEY = (
-    "this line or the one above it is not `key: value`; check the indentation, and the space "
-    "behind the colon"
-)
-ENTRIES = (
-    "a key among the entries of a list; begin each entry with a dash and a space, and a key of an "
-    "entry in the column of the entry's first key"
-)
-MARKS = f"* and & mark and repeat values; if that is not meant, {QUOTES}"
-BLOCK_TEXT = f"| and > begin a text of several lines; if that is not meant, {QUOTES}"
-DIRECTIVE = "a line cannot begin with %; write the key in quotes"
-ESCAPE = "\\ begins a special character in double quotes; write the value in single quotes"
 PARSER_WORDS = re.compile(
     r"scalar|block (mapping|sequence|collection|end|node)|flow|token|stream|constructor|while |"
     r"unhashable|expected"

@@ -15,11 +15,6 @@ pytestmark = pytest.mark.slow(seconds=4)
 
 CONSENT = {"DeleteUserObjects": "true"}
 CONSENT_TAG = {"hyperpod-cdk:delete-user-objects": "6f1c2b5e-aa11"}
-CONSENT_COMMAND = (
-    "aws eks tag-resource --region us-west-2 "
-    "--resource-arn arn:aws:eks:us-west-2:111122223333:cluster/ml "
-    "--tags hyperpod-cdk:delete-user-objects=6f1c2b5e-aa11"
-)
 POD_SPEC = {"containers": [{"name": "main", "image": "example/main:1"}]}
 
 

@@ -10,7 +10,6 @@ from hyperpod_cdk.eks.checks.public_endpoint import public_endpoint
 from tests.support.rule_cases import ERROR, WARNING, Cases, config
 
 _ANYWHERE = "0.0.0.0/0"
-_EVERYWHERE = "lets every address reach the Kubernetes API"
 
 CASES: Cases = {}
 CASES[kubernetes_version] = {

@@ -44,8 +44,6 @@ _THREE = ["10.192.10.0/28", "10.7.0.0/28", "10.192.20.0/28"]
 _CIDRS = "cluster.slurm.accounting.subnet_cidrs"
 _FOLDER = str(CONFIG_FOLDER / "examples" / "own-scripts")
 _USERS = {"setup": {"users": str(CONFIG_FOLDER / "examples" / "slurm-users" / "users.csv")}}
-_FOR_EKS = "must be left out: it is for clusters that EKS orchestrates, and cluster.orchestrator is"
-_FOR_SLURM = "must be left out: it is for clusters that Slurm orchestrates"
 
 
 def slurm(*kinds: Mapping[str, Any] | None, **of_cluster: Any) -> Config:

@@ -75,7 +75,6 @@ _SECRETS = {
     "env": [{"name": "HF_TOKEN", "value": "hunter2"}],
     "client-secret": "hunter2",
 }
-_LOOKS = "looks like a secret, and chart values are readable in the template"
 
 CASES[secret_values] = {
     "none": config(helm={"values": _NO_SECRETS}),

@@ -18,7 +18,6 @@ _NODES: dict[str, Any] = {
     "node_groups": [{"name": "system", "instance_types": ["c5.2xlarge"], "desired_size": 1}]
 }
 _AUTOSCALER = "operators.cluster_autoscaler"
-_WHY = "must be left out: it is for a HyperPod cluster, and cluster is null"
 _METRICS, _GRAFANA = {"metrics_server": True}, {"kind": "in_cluster"}
 _TAINTED = {"taints": [TAINT]}
 _QUOTA = {"instance_type": "ml.g5.12xlarge", "nodes": 1}
