@@ -26,6 +26,7 @@ from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.hyperpod import Faults
 from hyperpod_emulator.kubernetes import KubernetesApi
 from hyperpod_emulator.kubernetes.training_operator import API_VERSION, KIND, TrainingOperator
+from hyperpod_stacks.app import main
 from tests.support.aws_cli import Person
 from tests.support.configs import REPOSITORY
 from tests.support.on_call import CALLS, documented_actions, noted_calls, run
@@ -431,6 +432,32 @@ HERE = ("--skip", "client-tools")
 def test_a_deployment_can_be_deployed_again(operator: Operator) -> None:
     rows = json.loads(operator.output("preflight", "--json", *HERE))
     assert {row["name"]: row["status"] for row in rows if row["status"] != "ok"} == {}
+
+
+@pytest.mark.slow(seconds=10)
+def test_the_other_orchestrator_is_refused_and_the_stacks_stay(
+    operator: Operator, tmp_path: Path
+) -> None:
+    stage = operator.stage
+    document = yaml.safe_load(stage.config_path.read_text("utf-8"))
+    del document["eks"], document["helm"], document["network"]["eks_subnet_cidrs"]
+    first, second = document["cluster"]["instance_groups"]
+    del first["deep_health_checks"]
+    first["slurm"] = {"node_type": "compute", "partition": "gpu"}
+    second["slurm"] = {"node_type": "controller"}
+    document["cluster"]["orchestrator"] = "slurm"
+    file, templates = tmp_path / "mine.yaml", tmp_path / "templates"
+    file.write_text(yaml.safe_dump(document), "utf-8")
+    assert main(config=file, output=templates, chart=stage.chart.path) == 0
+    stacks = stage.environment.clients("cloudformation").describe_stacks
+
+    before = stacks()["Stacks"]
+    result = operator.run("deploy", "--templates", str(templates), "--yes", str(file))
+
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"{file}:"), result.stderr
+    assert "cluster.orchestrator" in result.stderr
+    assert stacks()["Stacks"] == before
 
 
 @pytest.mark.slow(seconds=3)
