@@ -1,0 +1,39 @@
+"""What the workflows of .github/ may do, and what they run."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.configs import REPOSITORY
+
+WORKFLOWS: dict[str, dict[Any, Any]] = {
+    path.name: yaml.safe_load(path.read_text("utf-8"))
+    for path in (REPOSITORY / ".github" / "workflows").iterdir()
+}
+
+
+def jobs(name: str) -> Iterator[tuple[dict[str, str], list[dict[str, Any]]]]:
+    """Yield the permissions and the steps of each job."""
+    workflow = WORKFLOWS[name]
+    for job in workflow["jobs"].values():
+        yield job.get("permissions", workflow["permissions"]), job["steps"]
+
+
+@pytest.mark.parametrize("name", WORKFLOWS)
+def test_nothing_foreign_runs_with_rights(name: str) -> None:
+    # YAML reads `on` as true.
+    assert "pull_request_target" not in WORKFLOWS[name][True]
+    for permissions, steps in jobs(name):
+        may_change = "write" in permissions.values()
+        for step in steps:
+            action = step.get("uses", "")
+            # A tag can be moved to another commit.
+            assert not action or re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)
+            # What an expression gives becomes part of the script.
+            assert "${{" not in step.get("run", "")
+            if action.startswith("actions/checkout@"):
+                assert not may_change, "what is checked out is built and run"
+                assert step["with"]["persist-credentials"] is False
