@@ -35,11 +35,20 @@ function permissions(diff) {
   return [...statements, ...policies, ...ways];
 }
 
-// The CDK CLI has its usage reported by what is left out here; the app alone does not.
+// The CDK CLI has its usage reported by one resource, and the way of each other one in the tree of
+// constructs kept: the app alone has neither, and a resource is the same with and without.
 // https://docs.aws.amazon.com/cdk/v2/guide/usage-data.html
+const OF_CLI = /^aws:(cdk|asset):/;
+
 function compared(template) {
-  const { CDKMetadata, ...Resources } = template.Resources ?? {};
+  const { CDKMetadata, ...resources } = template.Resources ?? {};
   const { CDKMetadataAvailable, ...Conditions } = template.Conditions ?? {};
+  const Resources = Object.fromEntries(
+    Object.entries(resources).map(([id, { Metadata = {}, ...resource }]) => {
+      const own = Object.entries(Metadata).filter(([key]) => !OF_CLI.test(key));
+      return [id, own.length ? { ...resource, Metadata: Object.fromEntries(own) } : resource];
+    }),
+  );
   return { ...template, Resources, Conditions };
 }
 

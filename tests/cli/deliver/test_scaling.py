@@ -155,9 +155,13 @@ def template(one: int, two: int, **properties: str) -> dict[str, Any]:
 def by_cli(template: dict[str, Any]) -> dict[str, Any]:
     """Return a template as the CDK CLI deploys it."""
     usage = {"Type": "AWS::CDK::Metadata", "Condition": "CDKMetadataAvailable"}
+    resources = {
+        name: {**resource, "Metadata": {"aws:cdk:path": f"ml/{name}", "aws:asset:path": "asset.1"}}
+        for name, resource in template["Resources"].items()
+    }
     return {
         **template,
-        "Resources": {**template["Resources"], "CDKMetadata": usage},
+        "Resources": {**resources, "CDKMetadata": usage},
         "Conditions": {"CDKMetadataAvailable": {"Fn::Or": []}},
     }
 

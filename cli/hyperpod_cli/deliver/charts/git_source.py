@@ -1,5 +1,6 @@
 """The official chart's files at one commit of a git repository."""
 
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -8,10 +9,13 @@ from hyperpod_cli.helm.helm import ChartError, CommandError, run
 
 # Line ends as committed, whatever this machine's git is set to.
 _GIT = ("git", "-c", "core.autocrlf=false", "-c", "core.eol=lf")
+_HANDED_OVER = "or take the package from someone who has it: hyperpod-cdk charts --from FILE"
 
 
 def check_out_chart(*, source: ChartSource, workspace: Path) -> Path:
     """Write the chart's folder at the commit into the workspace and return it."""
+    if shutil.which(_GIT[0]) is None:
+        raise ChartError(f"git is not installed or not on PATH: install it, {_HANDED_OVER}")
     repository = workspace / "repository"
     repository.mkdir(parents=True)
     run([*_GIT, "init", "--quiet", "--bare", "."], cwd=repository)
@@ -48,7 +52,7 @@ def newest_commit(source: ChartSource, *, workspace: Path) -> str:
             f"{str(error).replace(source.git_url, source.shown_url)}; check the network and the "
             "proxy, or set CHART_GIT_URL to a mirror or a local clone; without the internet, "
             "also put the archives of its dependencies into a folder and set CHART_ARCHIVES to it; "
-            "or take the package from someone who has it: hyperpod-cdk charts --from FILE"
+            f"{_HANDED_OVER}"
         ) from error
     return listed.split()[0] if listed.strip() else ""
 

@@ -13,6 +13,7 @@ import yaml
 from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cli.deliver.charts.archives import read_chart_directory, sha256_of
+from hyperpod_cli.deliver.charts.git_source import check_out_chart
 from hyperpod_cli.deliver.charts.pins import load_pins
 from hyperpod_cli.helm.helm import ChartError
 from tests.conftest import Raises
@@ -56,6 +57,15 @@ def test_a_chart_file_that_is_not_one_is_refused_in_a_line(
     line = str(refused.value)
     assert "\n" not in line
     assert line.replace(str(tmp_path), "FOLDER") == snapshot
+
+
+def test_without_git_the_error_names_the_other_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pins: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(ChartError, match=r"^git is not installed.* charts --from FILE$"):
+        check_out_chart(source=load_pins(pins).chart, workspace=tmp_path)
 
 
 def test_without_a_digest_the_error_names_the_command(run: Command, output: Path) -> None:
