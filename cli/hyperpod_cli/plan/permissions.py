@@ -69,8 +69,8 @@ def with_actions(
 def missing_permissions(
     stacks: Sequence[Stack],
     *,
+    before: Mapping[str, StackState],
     effects: Iterable[Effect],
-    resources: Mapping[Address, TemplateResource],
     deployment: str,
     session: AwsSession,
 ) -> list[MissingPermission]:
@@ -79,6 +79,7 @@ def missing_permissions(
     actions = {action for effect in effects for action in effect.iam_actions}
     if not actions or not roles:
         return []
+    resources = resources_before_and_after(stacks, before=before)
     try:
         account = session.client("sts").get_caller_identity()["Account"]
         place = Environment(

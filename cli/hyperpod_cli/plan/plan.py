@@ -35,7 +35,6 @@ from hyperpod_cli.plan.stack_effects import DESTRUCTIVE, RESOURCES, stack_effect
 from hyperpod_cli.stack_progress.fixed_values import refuse_changes
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError
-from hyperpod_stacks.table import stack_names
 
 _HEADS = (RESOURCES, "stack.new")
 
@@ -164,12 +163,12 @@ def make_plan(request: DeploymentRequest) -> Plan:
     return replace(
         plan,
         held=held,
-        staying=[name for name in there if name not in stack_names(config).values()],
+        staying=[name for name in there if name not in {each.name for each in request.all_stacks}],
         effects=[*_with_nodes(plan, request=request), *_of_stacks(plan)],
         lacks=missing_permissions(
             plan.stacks,
+            before=plan.before,
             effects=plan.effects,
-            resources=resources_before_and_after(plan.stacks, before=plan.before),
             deployment=config.name,
             session=session,
         ),

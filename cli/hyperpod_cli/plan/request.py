@@ -42,9 +42,14 @@ class DeploymentRequest:
         return deployer_session(self.config)
 
     @cached_property
+    def all_stacks(self) -> Sequence[Stack]:
+        """The stacks of the configuration, each after those that it needs."""
+        return stacks_in(self.templates)
+
+    @cached_property
     def stacks(self) -> Sequence[Stack]:
-        """The stacks to deploy, each after those that it needs."""
-        return chosen(stacks_in(self.templates), self.only.split())
+        """Those to deploy."""
+        return chosen(self.all_stacks, self.only.split())
 
     @property
     def again(self) -> str:

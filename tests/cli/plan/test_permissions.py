@@ -30,7 +30,8 @@ STACK = Stack(
 
 
 FORMER = {"Resources": {"Keys": {"Type": "AWS::KMS::Key"}, "Odd": {"Type": "AWS::X::Y"}}}
-RESOURCES = resources_before_and_after([STACK], before={"ml-storage": StackState(template=FORMER)})
+BEFORE = {"ml-storage": StackState(template=FORMER)}
+RESOURCES = resources_before_and_after([STACK], before=BEFORE)
 
 
 def effects_on(logical_ids: list[str], becomes: str) -> list[Effect]:
@@ -81,8 +82,8 @@ def lacks(logical_ids: list[str], actions: list[str] | None) -> list[str]:
 
     found = missing_permissions(
         [STACK],
+        before=BEFORE,
         effects=effects_on(logical_ids, "created"),
-        resources=RESOURCES,
         deployment="ml",
         session=cast("AwsSession", Session()),
     )
