@@ -1,18 +1,20 @@
 """What `deploy`, `destroy` and others look at, in which order."""
 
+import re
 import sys
 from pathlib import Path
 
 import pytest
 
 from hyperpod_cli.aws import cdk_cli
+from hyperpod_cli.commands import commands
 from hyperpod_cli.deliver import can_deploy, deletion_check, diff, images
 from hyperpod_cli.deliver.charts import command as charts
 from hyperpod_cli.deliver.deploy import deployment
 from hyperpod_cli.deliver.destroy import deletion
 from hyperpod_cli.deliver.pipeline import connection
 from hyperpod_cli.terminal.errors import OpsError
-from tests.support.commands import run
+from tests.support.commands import COMMANDS, run
 
 STEPS = {
     "require_deployable": can_deploy,
@@ -117,6 +119,32 @@ def test_nothing_is_done_where_nobody_can_be_asked(
     said = capsys.readouterr().err
     assert said.startswith("--yes: is missing, and there is no terminal")
     assert {*steps} <= {"require_creatable"}
+
+
+READS = re.compile(r":(BatchCheck|BatchGet|Describe|Get|List|Query)")
+WITHOUT_ASKING = {
+    "dashboards": "deletes the account that it makes to write them",
+    "image": "adds images, under tags of their content",
+    "images": "adds images",
+    "review": "assumes a role that only reads",
+    "validate-nodes": "deletes the jobs that it makes",
+}
+"""The commands that change something and take no `--yes`: none ends nodes or loses data."""
+
+
+def test_what_changes_something_asks() -> None:
+    changing = {
+        name
+        for name, each in commands().items()
+        if not all(map(READS.search, each.iam))
+        or re.search(r"\b(create|delete|patch)\b", each.in_kubernetes)
+    }
+    asking = {
+        name
+        for name, each in COMMANDS.items()
+        if any("--yes" in parameter.opts for parameter in getattr(each, "params", ()))
+    }
+    assert changing - asking == {*WITHOUT_ASKING}
 
 
 def test_what_destroy_is_given_goes_on(steps: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -16,6 +17,7 @@ import pytest
 import yaml
 from kubernetes.client import CoreV1Api
 
+from hyperpod_cli.aws.cdk_cli import synthesized
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.commands import commands
 from hyperpod_cli.helm.layer_binaries import layer_binaries
@@ -28,6 +30,7 @@ from hyperpod_emulator.kubernetes import KubernetesApi
 from hyperpod_emulator.kubernetes.training_operator import API_VERSION, KIND, TrainingOperator
 from hyperpod_stacks.app import main
 from tests.support.aws_cli import Person
+from tests.support.commands import COMMANDS
 from tests.support.configs import REPOSITORY
 from tests.support.on_call import CALLS, documented_actions, noted_calls, run
 from tests.support.operator import Operator
@@ -490,6 +493,62 @@ def test_bad_input_is_a_line(operator: Operator, arguments: tuple[str, str], sai
     assert result.stderr.count("\n") == 1
 
 
+APP = """
+import json, re, shutil, yaml
+
+def main(*, config, output):
+    shutil.copytree({assembly!r}, output, dirs_exist_ok=True)
+    file = output / "ml-hyperpod.template.json"
+    for group in yaml.safe_load(config.read_text())["cluster"]["instance_groups"]:
+        name = r'(,[^,]+InstanceGroupName[^,]+' + group["name"] + r'[^,]+,)'
+        number = rf'\\g<1>{{group["instance_count"]}}\\2'
+        file.write_text(re.sub(r'(InstanceCount[^0-9,]+)[0-9]+' + name, number, file.read_text()))
+"""
+"""Synthesizes as the stage did, in no time, with the numbers of a configuration."""
+
+# Those that ask, as they would be run; a command without words here fails the test below.
+ASKING: Mapping[str, Sequence[str]] = {
+    **{action: ["worker-group-1"] for action in ("delete", "reboot", "replace")},
+    "deploy": ["--templates", "templates"],
+    "destroy": ["--all", "--templates", "templates"],
+    "scale": ["worker-group-2", "0"],
+    "train": [*TRAIN[1:], "--image", "registry.invalid/train:1"],
+}
+# Tried in tests of their own: no node is in quarantine here, and there is no pipeline.
+ASKING_ELSEWHERE = {"release", "pipeline"}
+
+
+@pytest.mark.slow(seconds=10)
+def test_without_a_terminal_and_without_yes_nothing_is_done(
+    operator: Operator, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asking = {
+        name
+        for name, each in COMMANDS.items()
+        if any("--yes" in parameter.opts for parameter in getattr(each, "params", ()))
+    }
+    assert asking == {*ASKING} | ASKING_ELSEWHERE
+    stage = operator.stage
+    file = tmp_path / "mine.yaml"
+    text = stage.config_path.read_text("utf-8")
+    file.write_text(text.replace("instance_count: 1", "instance_count: 0"), "utf-8")
+    (tmp_path / "app.py").write_text(APP.format(assembly=str(stage.work_directory / "cdk.out")))
+    monkeypatch.chdir(tmp_path)
+    with synthesized(file) as folder:
+        shutil.copytree(folder, "templates")
+    file.write_text(text, "utf-8")
+    clients = stage.environment.clients
+    stacks, nodes = clients("cloudformation").describe_stacks, clients("sagemaker")
+    before = stacks()["Stacks"], nodes_of(nodes, "ml-cluster")
+    for name, words in ASKING.items():
+        result = operator.run(name, *words, str(file))
+        assert result.exit_code == 2, result.output
+        said = result.stderr.splitlines()[-1]
+        assert said.startswith("--yes: is missing, and there is no terminal"), (name, said)
+    assert (stacks()["Stacks"], nodes_of(nodes, "ml-cluster")) == before
+    assert file.read_text("utf-8") == text
+
+
 FAST = ("--every", "0.1")
 
 
@@ -575,20 +634,6 @@ def wait_until_settled(operator: Operator) -> None:
     """Wait until each node that there should be works."""
     sagemaker = operator.stage.environment.clients("sagemaker")
     eventually(lambda: [node.status for node in nodes_of(sagemaker, "ml-cluster")] == ["Running"])
-
-
-APP = """
-import json, re, shutil, yaml
-
-def main(*, config, output):
-    shutil.copytree({assembly!r}, output, dirs_exist_ok=True)
-    file = output / "ml-hyperpod.template.json"
-    for group in yaml.safe_load(config.read_text())["cluster"]["instance_groups"]:
-        name = r'(,[^,]+InstanceGroupName[^,]+' + group["name"] + r'[^,]+,)'
-        number = rf'\\g<1>{{group["instance_count"]}}\\2'
-        file.write_text(re.sub(r'(InstanceCount[^0-9,]+)[0-9]+' + name, number, file.read_text()))
-"""
-"""Synthesizes as the stage did, in no time, with the numbers of a configuration."""
 
 
 @pytest.mark.slow(seconds=2)
