@@ -5,90 +5,19 @@ from pathlib import Path
 import pytest
 import yaml
 from pydantic import ValidationError
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import (
-    ClusterConfig,
-    ComponentsConfig,
     Config,
-    EksConfig,
     HelmConfig,
     HyperPodSubnetConfig,
     InstanceGroupConfig,
     NetworkConfig,
-    PriorityClassConfig,
-    StorageConfig,
     load_config,
 )
 from tests.support.configs import CONFIG_FOLDER, default_document
 
-DESIGN = Config(
-    name="ml",
-    region="us-west-2",
-    network=NetworkConfig(
-        vpc_cidr="10.192.0.0/16",
-        public_subnet_cidrs=("10.192.10.0/24", "10.192.11.0/24"),
-        eks_subnet_cidrs=("10.192.7.0/28", "10.192.8.0/28"),
-        availability_zone_ids=("usw2-az1", "usw2-az2"),
-        hyperpod_subnets=(
-            HyperPodSubnetConfig(cidr="10.1.0.0/16", availability_zone_id="usw2-az2"),
-        ),
-    ),
-    eks=EksConfig(
-        version="1.34",
-        endpoint_access="public_and_private",
-        public_access_cidrs=("0.0.0.0/0",),
-        admins=(),
-    ),
-    storage=StorageConfig(capacity_gib=1200, throughput_mbps_per_tib=250, compression="LZ4"),
-    helm=HelmConfig(
-        release="hyperpod-dependencies",
-        namespace="kube-system",
-        components=ComponentsConfig(neuron_device_plugin=True),
-        priority_classes=(
-            PriorityClassConfig(
-                name="inference",
-                value=100000,
-                description="Serves requests; takes the place of training and best-effort work",
-            ),
-            PriorityClassConfig(
-                name="training",
-                value=10000,
-                description="Training; takes the place of best-effort work and of pods without a "
-                "class",
-            ),
-            PriorityClassConfig(
-                name="best-effort",
-                value=-10,
-                preemption_policy="Never",
-                description="Runs where nothing else does; makes room for every other pod",
-            ),
-        ),
-        values={},
-    ),
-    cluster=ClusterConfig(
-        name="ml-cluster",
-        node_recovery="Automatic",
-        node_provisioning_mode="Continuous",
-        instance_groups=(
-            InstanceGroupConfig(
-                name="worker-group-1",
-                instance_type="ml.g5.12xlarge",
-                instance_count=1,
-                volume_size_gib=500,
-                threads_per_core=2,
-                deep_health_checks=("InstanceStress", "InstanceConnectivity"),
-            ),
-            InstanceGroupConfig(
-                name="worker-group-2",
-                instance_type="ml.m5.2xlarge",
-                instance_count=1,
-                volume_size_gib=500,
-                threads_per_core=1,
-            ),
-        ),
-    ),
-    tags={},
-)
+DEFAULT = load_config(CONFIG_FOLDER / "default.yaml")
 
 
 def load(folder: Path, document: object) -> Config:
@@ -97,8 +26,8 @@ def load(folder: Path, document: object) -> Config:
     return load_config(path)
 
 
-def test_default_configuration_has_the_designed_values() -> None:
-    assert load_config(CONFIG_FOLDER / "default.yaml") == DESIGN
+def test_default_configuration_has_the_designed_values(snapshot: SnapshotAssertion) -> None:
+    assert DEFAULT.model_dump(mode="json") == snapshot
 
 
 def test_sections_left_out_take_the_designed_defaults(tmp_path: Path) -> None:
@@ -112,7 +41,8 @@ def test_sections_left_out_take_the_designed_defaults(tmp_path: Path) -> None:
         hyperpod_subnets=(HyperPodSubnetConfig(cidr="10.1.0.0/16"),)
     )
     assert config.network.availability_zone_ids is None
-    assert (config.eks, config.storage, config.helm) == (DESIGN.eks, DESIGN.storage, HelmConfig())
+    assert (config.eks, config.storage) == (DEFAULT.eks, DEFAULT.storage)
+    assert config.helm == HelmConfig()
     assert config.cluster.node_provisioning_mode == "Continuous"
     assert config.cluster.instance_groups[0] == InstanceGroupConfig(
         name="g",
@@ -194,6 +124,6 @@ def test_chart_is_found_beside_the_configuration(chart: str, tmp_path: Path) -> 
 
 
 def test_every_section_is_frozen() -> None:
-    for section in (DESIGN, DESIGN.network, DESIGN.cluster.instance_groups[0]):
+    for section in (DEFAULT, DEFAULT.network, DEFAULT.cluster.instance_groups[0]):
         with pytest.raises(ValidationError, match="frozen"):
             setattr(section, next(iter(type(section).model_fields)), "x")

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
 from hyperpod_cdk.schema.section import Api
@@ -590,22 +591,18 @@ def test_a_cluster_that_is_taken_over_is_compared_whole() -> None:
 
 
 @pytest.mark.parametrize(
-    ("refused", "said"),
+    "refused",
     [
-        (
-            Refusal(what="NodeProvisioningMode", instead="Restore it."),
-            "NodeProvisioningMode (in the configuration: node_provisioning_mode) of the HyperPod "
-            "cluster c cannot change after creation",
-        ),
-        (
-            Refusal(what="ThreadsPerCore", group="a", instead="Restore it."),
-            "ThreadsPerCore (in the configuration: threads_per_core) of the instance group a of",
-        ),
-        (Refusal(what="VpcConfig", instead="Restore it."), "VpcConfig of the HyperPod cluster c"),
+        Refusal(what="NodeProvisioningMode", instead="Restore it."),
+        Refusal(what="ThreadsPerCore", group="a", instead="Restore it."),
+        Refusal(what="VpcConfig", instead="Restore it."),
     ],
+    ids=lambda refused: refused.what,
 )
-def test_a_refused_change_names_the_key_to_change_back(refused: Refusal, said: str) -> None:
-    assert str(refused_change("c", [refused])).startswith(said)
+def test_a_refused_change_names_the_key_to_change_back(
+    refused: Refusal, snapshot: SnapshotAssertion
+) -> None:
+    assert str(refused_change("c", [refused])) == snapshot
 
 
 def test_each_key_is_that_of_its_field() -> None:
