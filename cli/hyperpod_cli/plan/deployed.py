@@ -68,6 +68,8 @@ def _is_of(config: Config, stack: Deployed, *, name: str) -> bool:
     # Stacks of 0.1.0, until no deployment of it is left, and those of node groups, whose placement
     # groups other tags of the stack would replace.
     description = str(stack.template.get("Description", ""))
+    # As `hyperpod-cdk templates` writes it, without the version.
+    description = description.partition(" (hyperpod-cdk ")[0]
     of_eks, *with_hyperpod = row.descriptions
     begins = {text.partition(": ")[0] for text in with_hyperpod}
     return description == of_eks or description.partition(": ")[0] in begins

@@ -20,6 +20,10 @@ from tests.support.played import Played
 from tests.support.provisioner.fake_s3 import client_error
 
 OPERATORS = {"Description": "HyperPod on EKS: add-ons", "Resources": {}}
+WITHOUT_TAG = {
+    "Description": f"{STACKS['platform'].descriptions[0]} (hyperpod-cdk 0.1.0)",
+    "Resources": {},
+}
 WANTED = [
     Stack(name="ml-platform", template={"Resources": {}}),
     Stack(name="ml-hyperpod", template={"Resources": {}}, needs=("ml-platform",)),
@@ -84,6 +88,8 @@ def test_a_stack_that_the_file_has_no_more_is_among_those_deployed(
     ("tags", "status", "platform", "is_foreign"),
     [
         ({}, "CREATE_COMPLETE", OPERATORS, False),
+        # Made from a template of `hyperpod-cdk templates`.
+        ({}, "CREATE_COMPLETE", WITHOUT_TAG, False),
         ({DEPLOYMENT_TAG: "ml"}, "CREATE_COMPLETE", {"Resources": {}}, False),
         ({}, "CREATE_COMPLETE", {"Resources": {}}, True),
         ({}, "CREATE_COMPLETE", {"Description": "EKS: the team's own", "Resources": {}}, True),
