@@ -102,7 +102,7 @@ class LustreConfig(MaintainedFiles):
     throughput_mbps: Annotated[
         int | None,
         ApiLimits(shape_name="fsx.ThroughputCapacityMbps", noun="a throughput in MB/s"),
-        Field(examples=[320]),
+        Field(examples=[4000]),
     ] = None
     """Throughput of INTELLIGENT_TIERING in MB/s: a multiple of 4000. It can only grow."""
 
@@ -112,7 +112,7 @@ class LustreConfig(MaintainedFiles):
     """SSD read cache of INTELLIGENT_TIERING: in proportion to its throughput, of read_cache_gib
     (USER_PROVISIONED), or NO_CACHE."""
 
-    read_cache_gib: int | None = None
+    read_cache_gib: Annotated[int | None, Field(examples=[64])] = None
     """Size of a USER_PROVISIONED read cache in GiB: 32 to 131072 for each 4000 MB/s."""
 
     compression: Annotated[
