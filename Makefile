@@ -49,9 +49,6 @@ test-all: this-machine setup-development setup-hyp setup-prometheus setup-traini
 test-emulator: this-machine setup-development ## Run the emulator's own tests
 	@pytest -n auto --dist loadfile emulator/tests
 
-random-configs: setup-development layout ## Try random configurations: each synthesizes what cfn-lint accepts, or is refused: COUNT=10000
-	@RANDOM_CONFIGS=$(COUNT) pytest -n auto tests/test_random_configs.py
-
 histories: setup-development layout ## Simulate deployments that overlap, with faults, and check seven rules: COUNT=100000 SEED=1 PROFILE=calm SUBJECT=release
 	@PYTHONPATH=lambda python -m tests.provisioner.histories --count $(COUNT) --seed $(or $(SEED),1) $(if $(PROFILE),--profile $(PROFILE)) $(if $(SUBJECT),--subject $(SUBJECT))
 
@@ -82,9 +79,11 @@ rehearsal-picture: this-machine setup-development setup-training layout ## Draw 
 	@python -m tests.support.terminal_pictures
 	@python -m tests.support.browser build/rehearsal/report.html docs/report.png
 
-# Tests compare the last two, which are to be read: what a change of each key does, and the templates.
+# Tests compare the last three, which are to be read: what goes together in no configuration, what a change of each
+# key does, and the templates.
 generate: setup-development layout ## Write every generated file that is stale, and what tests compare
 	@python -m tools.generate
+	@python -m tools.pairs
 	@python -m tests.changes.test_config_changes
 	@pytest tests/snapshot --snapshot-update
 

@@ -1,12 +1,12 @@
 """Every two values of switches meet in a valid configuration, whose templates obey the laws."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from hyperpod_cdk import ConfigError, config_of
+from hyperpod_cdk import ConfigError
 from hyperpod_cdk.helm.chart import HyperPodChartError
+from hyperpod_cdk.loading import config_of
 from hyperpod_cdk.synthesis.refusals import TooLargeError
 from tests.laws.test_laws import violations
 from tests.support.assembly import synthesized

@@ -59,8 +59,8 @@ def _lines(refused: Sequence[Sequence[Setting]]) -> Iterator[str]:
     for settings in refused:
         first, *rest = sorted(settings, key=lambda setting: (-times[setting], str(setting)))
         others.setdefault(_shown(first), []).extend(map(_shown, rest))
-    for first, rest in others.items():
-        yield f"{first} with {', '.join(rest)}" if rest else first
+    for value, partners in others.items():
+        yield f"{value} with {', '.join(partners)}" if partners else value
 
 
 def _shown(setting: Setting) -> str:

@@ -99,12 +99,13 @@ def covered(row: Row) -> Iterator[Pair]:
 
 
 def refusal(settings: Sequence[Setting]) -> str:
-    """Return the line that refuses values, with what they need if that can be said."""
+    """Return the line that refuses values, if possible one that names the keys of all."""
     needs = [_alone(setting) or {} for setting in settings]
-    for needed in ({**needs[0], **needs[-1]}, *needs, {}):
-        if lines := refusals(_with(settings, needed)):
-            return lines[0]
-    return "no row has it: run `python -m tools.pairs`"
+    tried = (refusals(_with(settings, rest)) for rest in ({**needs[0], **needs[-1]}, *needs, {}))
+    lines = [lines[0] for lines in tried if lines]
+    if not lines:
+        return "no row has it: run `python -m tools.pairs`"
+    return max(lines, key=lambda line: sum(key[-1] in line for key, _ in settings))
 
 
 def missing(rows: Iterable[Row]) -> list[Pair]:
@@ -124,9 +125,10 @@ def cover(rows: Iterable[Row]) -> list[Row]:
     left = set(missing(found))
     # Those with both values set first: the others are met by chance.
     for pair in sorted(left, key=lambda pair: (str(pair).count("None"), str(pair))):
-        row = _completed(pair) if pair in left else None
-        if row is not None:
-            row = _extended(row, kept={key for key, _ in pair}, left=left, random=random)
+        completed = _completed(pair) if pair in left else None
+        if completed is not None:
+            kept = {key for key, _ in pair}
+            row = _extended(completed, kept=kept, left=left, random=random)
             found.append(row)
             left.difference_update(covered(row))
     return _needed(found)
