@@ -95,6 +95,15 @@ def agreed(question: str) -> bool:
         return False
 
 
+def refuse_changed(client: AwsClient, stacks: Mapping[str, Deployed | None]) -> None:
+    """Refuse to go on with stacks that are not any more what a question was asked about."""
+    changed = [name for name, stack in stacks.items() if deployed(client, name) != stack]
+    if changed:
+        raise OpsError(
+            f"{', '.join(changed)}: changed after this was shown; nothing was done; run it again"
+        )
+
+
 def followed(stacks: Sequence[Stack], *, unchanged: Collection[str] = ()) -> list[Followed]:
     """Return stacks as their progress is shown."""
     return [

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,8 +13,9 @@ from hyperpod_cli.plan import removal as planning
 from hyperpod_cli.plan import request
 from hyperpod_cli.plan.plan import Plan
 from hyperpod_cli.plan.removal import outcome, removal_effects, removal_lines
-from hyperpod_cli.terminal.errors import DECLINED
+from hyperpod_cli.terminal.errors import DECLINED, OpsError
 from tests.support.configs import CONFIG_FOLDER
+from tests.support.played import Played
 
 EVERYTHING = "hyperpod-cdk destroy --all config/mine.yaml"
 TEMPLATE = {
@@ -116,7 +116,7 @@ def test_what_holds_files_and_workloads_is_named_first() -> None:
 def test_what_a_stack_retains_is_said_to_stay_whatever_became_of_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], status: str
 ) -> None:
-    session = SimpleNamespace(polling_client=lambda _: None, region="us-west-2")
+    session = Played(describe_stacks={"Stacks": [{"StackStatus": "REVIEW_IN_PROGRESS"}]})
     there = {"ml-storage": Deployed(status=status, template=TEMPLATE)}
     monkeypatch.setattr(request, "deployer_session", lambda _: session)
     monkeypatch.setattr(request, "stacks_in", lambda _: [Stack(name="ml-storage", template={})])
@@ -128,3 +128,8 @@ def test_what_a_stack_retains_is_said_to_stay_whatever_became_of_it(
     assert deletion.destroy(path, templates=Path("cdk.out"), **asked) == DECLINED
     deleted, _, stays = capsys.readouterr().out.partition("This stays, and is billed as before:")
     assert ("fs-1" in deleted, "fs-1" in stays) == (False, True)
+
+    # A yes is about what was shown.
+    monkeypatch.setattr(deletion, "agreed", lambda _: True)
+    with pytest.raises(OpsError, match="ml-storage: changed after"):
+        deletion.destroy(path, templates=Path("cdk.out"), **asked)

@@ -15,7 +15,7 @@ from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.stack_progress import terminal
 from hyperpod_cli.stack_progress.failures import interruption_lines
 from hyperpod_cli.stack_progress.progress import Followed
-from hyperpod_cli.stack_progress.terminal import lift_protection
+from hyperpod_cli.stack_progress.terminal import lift_protection, refuse_changed
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.interrupts import INTERRUPTS
 from tests.support.commands import cdk_program, kept_signals
@@ -64,6 +64,15 @@ def test_only_a_failed_creation_loses_its_protection(
 def test_a_stack_that_was_created_meanwhile_keeps_its_protection() -> None:
     stack = Deployed(status="ROLLBACK_COMPLETE", template={}, is_protected=True)
     assert lifted(client("CREATE_COMPLETE"), storage=stack) == []
+
+
+@pytest.mark.parametrize("status", ["CREATE_COMPLETE", "UPDATE_IN_PROGRESS"])
+def test_a_stack_that_has_changed_since_it_was_shown_is_refused(status: str) -> None:
+    stack = Deployed(status="CREATE_COMPLETE", template={}, is_protected=True)
+    refuse_changed(client("CREATE_COMPLETE"), {"storage": stack})
+    shown = stack if status != stack.status else None  # it was not there
+    with pytest.raises(OpsError, match="storage: changed after this was shown"):
+        refuse_changed(client(status), {"storage": shown})
 
 
 def test_who_may_not_lift_it_reads_which_command_does() -> None:

@@ -25,6 +25,7 @@ from hyperpod_cli.stack_progress.terminal import (
     agreed,
     followed,
     lift_protection,
+    refuse_changed,
     run,
     wrapped,
 )
@@ -79,6 +80,7 @@ def _shown(plan: Plan, *, request: DeploymentRequest, yes: bool, as_json: bool) 
         if not agreed("Deploy?"):
             print("Nothing was deployed.")
             return DECLINED
+        refuse_changed(request.session.polling_client("cloudformation"), plan.former)
     return None
 
 

@@ -18,7 +18,13 @@ from hyperpod_cli.plan.removal import (
 )
 from hyperpod_cli.plan.request import DeploymentRequest
 from hyperpod_cli.stack_progress.progress import Followed
-from hyperpod_cli.stack_progress.terminal import agreed, followed, lift_protection, run
+from hyperpod_cli.stack_progress.terminal import (
+    agreed,
+    followed,
+    lift_protection,
+    refuse_changed,
+    run,
+)
 from hyperpod_cli.terminal.console import console
 from hyperpod_cli.terminal.errors import DECLINED
 from hyperpod_cli.terminal.options import command_line
@@ -46,9 +52,11 @@ def destroy(path: Path, *, templates: Path, everything: bool, express: bool, yes
     else:
         lines = removal_lines(plan, removed=removed, everything=command_line(all_of_them, path))
         print("\n".join([*lines, *ending(config)]))
-    if not yes and not agreed("Delete?"):
-        print("Nothing was deleted.")
-        return DECLINED
+    if not yes:
+        if not agreed("Delete?"):
+            print("Nothing was deleted.")
+            return DECLINED
+        refuse_changed(client, {each: plan.former[each] for each in names if each in plan.former})
     out = console(soft_wrap=True)
     doomed = {name: plan.former.get(name) for name in names}
     for line in lift_protection(client, doomed, region=region, again=request.again):

@@ -220,6 +220,21 @@ def test_nothing_is_deployed_without_consent(
     assert ("--yes: is missing" in said.err) is (code == 2)
 
 
+def test_an_answer_is_not_about_what_was_deployed_meanwhile(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shown = plan.Plan(stacks=MADE.stacks, former={NAME: None}, effects=MADE.effects)
+    status = {"Stacks": [{"StackStatus": "REVIEW_IN_PROGRESS"}]}
+    monkeypatch.setattr(request, "deployer_session", lambda _: Played(describe_stacks=status))
+    monkeypatch.setattr(deployment, "make_plan", lambda _: shown)
+    monkeypatch.setattr(deployment, "agreed", lambda _: True)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+
+    code, _, err = ran("deploy", "--templates", tmp_path, DEFAULT)
+
+    assert (code, err.partition(":")[0]) == (2, NAME)
+
+
 EFFECT = Effect(rule="group.count", text="group a: 2 nodes end", stack=NAME, group="a", ends=2)
 MADE = plan.Plan(stacks=[Stack(name=NAME, template={"Resources": {}})], effects=[EFFECT])
 
