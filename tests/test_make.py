@@ -1,9 +1,11 @@
 """`make`: its targets, and what it shows while it works."""
 
+import ast
 import os
 import re
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,39 @@ def test_help_lists_the_targets() -> None:
     listed = [line.split()[1] for line in make().stdout.splitlines() if "  make " in line]
     assert listed == targets
     assert {"check", "rehearse", "test"} < {*targets}
+
+
+# Who reads these has a checkout: builds of a pipeline, who records a release, and who cannot train.
+_OF_A_CHECKOUT = {
+    "cli/hyperpod_cli/terminal/configuration.py",
+    "constructs/hyperpod_cdk/pipeline/build.py",
+    "rehearsal/hyperpod_rehearsal/releases.py",
+    "rehearsal/hyperpod_rehearsal/training.py",
+}
+
+
+def test_no_message_names_what_only_a_checkout_has() -> None:
+    makefile = (REPOSITORY / "Makefile").read_text("utf-8")
+    targets = "|".join(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    rooms = ("cli", "constructs", "lambda", "rehearsal", "stacks")
+    folders = "|".join((*rooms, "config", "tests", "tools"))
+    named = re.compile(rf"(?:^|`)make (?:{targets})\b|-m tools\b|\b(?:{folders})/\w+/[\w/]+\.\w+")
+    found = {
+        str(path.relative_to(REPOSITORY)): texts
+        for room in rooms
+        for path in (REPOSITORY / room).rglob("*.py")
+        if (texts := [each for each in _texts(path) if named.search(each)])
+    }
+    assert found.keys() == _OF_A_CHECKOUT, found
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """Yield the texts of a file's code, without its docstrings."""
+    tree = ast.parse(path.read_text("utf-8"))
+    alone = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Constant) and isinstance(each.value, str) and id(each) not in alone:
+            yield each.value
 
 
 def test_a_kept_rehearsal_is_not_cleaned_away(tmp_path: Path) -> None:

@@ -8,12 +8,14 @@ import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event, Thread
 from types import TracebackType
 from typing import Any, Self
 
 from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cli.terminal.console import in_utc
 from hyperpod_emulator.kubernetes import KubernetesApi
 from hyperpod_emulator.kubernetes.training_operator import TrainingOperator
 from hyperpod_emulator.node.health_agent import HealthAgent
@@ -149,7 +151,7 @@ class TrainingCluster:
         """Let the NVLink of a node fail as its kernel log tells of it; return when."""
         log = self._agent.log_of(node)
         log.parent.mkdir(parents=True, exist_ok=True)
-        stamp = time.strftime("%b %d %H:%M:%S")
+        stamp = in_utc(datetime.now(UTC))
         line = (
             "NVRM: Xid (PCI:0000:00:1e): 74, pid='<unknown>', name=<unknown>, NVLink: fatal error"
         )

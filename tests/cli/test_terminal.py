@@ -112,12 +112,12 @@ def test_what_is_no_length_or_too_long_is_told(text: str, raises: Raises) -> Non
 
 
 def test_times_are_shown_with_their_zone() -> None:
-    folders = (REPOSITORY / "cli", REPOSITORY / "lambda")
+    folders = (REPOSITORY / "cli", REPOSITORY / "lambda", REPOSITORY / "rehearsal")
     formats = [
         text
         for folder in folders
         for path in folder.rglob("*.py")
-        for text in re.findall(r'%H:%M[^"\n]*', path.read_text("utf-8"))
+        for text in re.findall(r'%H:%M[^"\n]*|.*\.isoformat\(.*', path.read_text("utf-8"))
     ]
-    assert formats
+    assert [text for text in formats if "isoformat" in text]
     assert [text for text in formats if "UTC" not in text and "Z" not in text] == []

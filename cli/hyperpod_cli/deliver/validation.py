@@ -9,7 +9,6 @@ from typing import Any
 from hyperpod_cdk import Config, ConfigError, load_config
 from hyperpod_cdk.checks import findings
 from hyperpod_cdk.cost.charges import Cost
-from hyperpod_cdk.helm.chart_rules import placeholder_warning
 from hyperpod_cdk.loading import check_chart
 from hyperpod_cdk.schema.errors import Finding, Severity
 from hyperpod_cdk.schema.yaml_file import read_yaml
@@ -61,8 +60,6 @@ def _warnings(config: Config) -> Iterator[Finding | str]:
     if config.control_plane:
         yield from support_findings(config, day=date.today())
     yield from shell_findings(config)
-    if helm_chart(config).is_placeholder and config.needs_official_chart:
-        yield placeholder_warning()
 
 
 def refusal_as_json(path: Path, error: ConfigError) -> Mapping[str, Any]:

@@ -9,11 +9,10 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import HOURS_A_MONTH, Charge, Cost, is_estimated, unpriced
 from hyperpod_cdk.cost.cost import cost
-from hyperpod_cdk.facts.prices import pricing_pages
 from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.terminal.console import rounded
 
-_WIDTH = 100
+_WIDTH = 80
 UNITS = {"hour": "an hour", "GB-month": "a GB and month", "month": "a month"}
 """What a price is for, in words."""
 
@@ -42,10 +41,6 @@ def lines(found: Cost, *, name: str) -> Iterator[str]:
         yield _line(charge, width=width, monthly=False)
     yield f"  {'total':{width}}  {_total(found.usd_an_hour, found.nodes)}"
     yield ""
-    page = pricing_pages()["HyperPod"]
-    of_hyperpod = [charge for charge in found.nodes if " ml." in charge.detail]
-    if any(charge.is_estimate or page in charge.note for charge in of_hyperpod):
-        yield "In a checkout, python -m tools.read_prices reads a region's prices from AWS's list."
     yield from textwrap.wrap(f"Not included: {'; '.join(found.left_out)}.", _WIDTH)
 
 

@@ -41,17 +41,13 @@ def test_without_storage_there_is_no_storage_stack(repository: Path) -> None:
     assert any(" or ml.g5.4xlarge or " in line for line in lines)
 
 
-def test_without_the_packaged_chart_it_says_in_a_line_what_to_run(
-    monkeypatch: pytest.MonkeyPatch,
-    repository: Path,
-    tmp_path: Path,
+def test_a_chart_that_deploy_packages_is_not_asked_for(
+    monkeypatch: pytest.MonkeyPatch, repository: Path, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
     code, lines, _ = validated(repository / "config" / "default.yaml")
     assert code == 0
-    assert lines[-1].startswith("WARNING helm.chart: null is the official chart, ")
-    assert lines[-1].endswith("not packaged yet: run `hyperpod-cdk charts`")
-    assert len(lines[-1]) <= 100
+    assert "helm.chart" not in "\n".join(lines)
 
 
 def data(config: Path) -> tuple[int, dict[str, Any]]:

@@ -97,6 +97,12 @@ def test_a_month_of_templates_costs_what_the_configuration_does(
     assert unpriced == names & {*missing.rpartition(": ")[2].split(", ")}
 
 
+def test_no_line_of_the_cost_is_wider_than_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    said = ran("cost", "--config", CONFIG_FOLDER / "default.yaml")
+    assert max(map(len, said.out.splitlines())) <= 80
+
+
 def test_it_lists_each_resource_with_its_price_and_the_totals() -> None:
     said = ran("cost", "--config", CONFIG_FOLDER / "default.yaml")
     assert (said.code, said.err) == (0, "")

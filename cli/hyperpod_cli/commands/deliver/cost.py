@@ -48,7 +48,7 @@ def cost(
     from hyperpod_cli.inspect.actual_cost.command import run
     from hyperpod_cli.inspect.cost import as_json as cost_as_json
     from hyperpod_cli.inspect.cost import cost_here, lines
-    from hyperpod_cli.terminal.console import print_json
+    from hyperpod_cli.terminal.console import console, print_json, styled
     from hyperpod_cli.terminal.errors import OpsError
 
     if actual:
@@ -61,8 +61,9 @@ def cost(
     if as_json:
         print_json(cost_as_json(found))
         return
+    out = console()
     for line in lines(found, name=str(config)):
-        typer.echo(line)
+        out.print(styled(line))
 
 
 @command(

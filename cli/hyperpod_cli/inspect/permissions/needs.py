@@ -89,8 +89,8 @@ def _actions(resource_type: str, handlers: Iterable[str]) -> list[str]:
     schema = schema_of(resource_type)
     if schema is None:
         raise UnknownTypeError(
-            f"{resource_type}: its schema is not known; add the type to "
-            "tools/generate/facts/resource_schemas.py, and run `make generate`."
+            f"{resource_type}: no schema of it is known, nor what its handlers call; write the "
+            "policies of a stack with this type by hand"
         )
     named = {action for name in handlers for action in schema.permissions.get(name, ())}
     return sorted(named)

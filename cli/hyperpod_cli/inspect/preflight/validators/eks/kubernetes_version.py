@@ -133,9 +133,8 @@ def _addon_findings(config: Config, *, deployed: str | None, eks: AwsClient) -> 
     elif missing:
         names = ", ".join(f"{addon.addon_name} {addon.pinned or ''}".strip() for addon in missing)
         message = (
-            f"has add-ons that EKS does not offer here: {names}; pin one of those that "
-            "`hyperpod-cdk addon-versions` shows in "
-            "constructs/hyperpod_cdk/facts/addon_versions.yaml"
+            f"has add-ons that EKS does not offer here: {names}; set another version, or install a "
+            "release of hyperpod-cdk that has those of `hyperpod-cdk addon-versions`"
         )
         yield error(_VERSION, config.eks.version, message)
 
