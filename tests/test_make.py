@@ -82,6 +82,17 @@ def test_a_kept_rehearsal_is_not_cleaned_away(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "build").iterdir()] == ["charts"]
 
 
+def test_wheels_are_made_of_what_is_in_git_alone(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text((REPOSITORY / "Makefile").read_text("utf-8"))
+    for words in (("init", "--quiet"), ("add", "Makefile")):
+        subprocess.run(["git", *words], cwd=tmp_path, check=True)
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "mine.yaml").touch()
+    is_set_up = [word for name in (".venv/.development", "layout") for word in ("-o", name)]
+    done = make("wheels", *is_set_up, directory=tmp_path)
+    assert (done.returncode, done.stdout.splitlines()[1:]) == (2, ["config/mine.yaml"])
+
+
 @pytest.mark.parametrize(("system", "machine"), [("Darwin", "arm64"), ("Linux", "aarch64")])
 def test_a_rehearsal_says_where_it_cannot_run_before_it_installs_anything(
     tmp_path: Path, system: str, machine: str
