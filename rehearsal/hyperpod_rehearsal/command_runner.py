@@ -78,7 +78,19 @@ class CommandRunner:
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
-        """Return it; the first command starts the process."""
+        """Return it; the first command starts the process, if nothing began it."""
+        return self
+
+    def begin(self) -> Self:
+        """Start the process, so that it gets ready beside what comes before the first command."""
+        with interrupts_held():
+            if self._process is None:
+                self._process = start(
+                    self._program,
+                    environment=self._environment,
+                    directory=self._directory,
+                    standard_input=subprocess.PIPE,
+                )
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -99,15 +111,8 @@ class CommandRunner:
         That of the process, if it has ended. Each line is passed on, without its end.
         """
         log.parent.mkdir(parents=True, exist_ok=True)
-        with interrupts_held():
-            if self._process is None:
-                self._process = start(
-                    self._program,
-                    environment=self._environment,
-                    directory=self._directory,
-                    standard_input=subprocess.PIPE,
-                )
-        running = self._process
+        running = self.begin()._process
+        assert running is not None  # noqa: S101 - it has begun
         assert running.stdin is not None  # noqa: S101 - it is a pipe
         assert running.stdout is not None  # noqa: S101 - it is a pipe
         code: str | None = None

@@ -10,12 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import boto3
-
 from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.inspect.permissions.policies import Document, policies_of
-from hyperpod_emulator.aws.local_aws import AwsClients
+from hyperpod_emulator.aws.local_aws import AwsClients, session_of
 
 
 def key_of(user: str, *, clients: AwsClients) -> Mapping[str, str]:
@@ -43,13 +41,8 @@ def let_into(cluster: str, *, clients: AwsClients, user: str, account: str, poli
 def client_of(service: str, key: Mapping[str, str], *, endpoint: str, region: str) -> AwsClient:
     """Return a client of a local AWS with a key, which may be of a session."""
     # Typed by its name's literal, which a variable is not.
-    make: Callable[..., Any] = boto3.client
-    return make(
-        service,
-        endpoint_url=endpoint,
-        region_name=region,
-        **{name.lower(): value for name, value in key.items()},
-    )
+    make: Callable[..., Any] = session_of(key, region=region).client
+    return make(service, endpoint_url=endpoint)
 
 
 @dataclass(kw_only=True, slots=True)
@@ -64,6 +57,7 @@ class Deployer:
     region: str
     account: str
     _key: Mapping[str, str] = field(init=False, default_factory=dict)
+    _clients: dict[str, AwsClient] = field(init=False, default_factory=dict)
 
     @property
     def user(self) -> str:
@@ -77,9 +71,12 @@ class Deployer:
         return self._key
 
     def client(self, service: str) -> AwsClient:
-        """Return a client with the deployer's credentials."""
-        endpoint = self.clients(service).meta.endpoint_url
-        return client_of(service, self.environment(), endpoint=endpoint, region=self.region)
+        """Return a client with the deployer's credentials; each is made once."""
+        if service not in self._clients:
+            key, endpoint = self.environment(), self.clients(service).meta.endpoint_url
+            made = client_of(service, key, endpoint=endpoint, region=self.region)
+            self._clients[service] = made
+        return self._clients[service]
 
     def allow(self, assembly: Path, *, bootstrapped: bool) -> list[str]:
         """Let the deployer deploy what is in a directory; return CloudFormation's policies.

@@ -11,7 +11,7 @@ from hyperpod_cdk import Config, load_config
 from hyperpod_cli.inspect.report.page import Attempt, write
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.aws.local_aws import ACCOUNT, aws_session
-from hyperpod_rehearsal.cdk_cli import AppRefusedError, CdkError
+from hyperpod_rehearsal.cdk_cli import AppRefusedError, CdkCliProcess, CdkError
 from hyperpod_rehearsal.environment import (
     RehearsalEnvironment,
     eks_cluster_of,
@@ -112,13 +112,18 @@ class Rehearsal:
 
     def _run(self, report: Report, *, progress: Progress, attempts: list[Attempt]) -> None:
         progress.highlight(f"Rehearsing {self.config_path} on a local AWS")
-        with rehearsal_environment(
-            account=account_of(self.config),
-            region=self.region,
-            kubernetes_version=self.config.eks.version,
-            eks_cluster_name=eks_cluster_of(self.config),
-            log_file=self.work_directory / "local-aws.log",
-        ) as environment:
+        # The CLI takes a second to start, beside the local AWS.
+        with (
+            CdkCliProcess().begin() as cdk,
+            rehearsal_environment(
+                account=account_of(self.config),
+                region=self.region,
+                kubernetes_version=self.config.eks.version,
+                eks_cluster_name=eks_cluster_of(self.config),
+                log_file=self.work_directory / "local-aws.log",
+                cdk=cdk,
+            ) as environment,
+        ):
             stage = Stage(
                 environment=environment,
                 config_path=self.config_path,

