@@ -31,6 +31,7 @@ from hyperpod_cli.deliver.pipeline.review import (
 from hyperpod_cli.plan.plan import Plan
 from hyperpod_cli.terminal.errors import LinesError, OpsError
 from tests.conftest import Raises
+from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.played import Played
 from tests.support.provisioner.fake_s3 import client_error
@@ -334,3 +335,11 @@ def cluster(group: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a template of a HyperPod cluster with a group."""
     properties = {"InstanceGroups": [group]}
     return {"Resources": {"C": {"Type": "AWS::SageMaker::Cluster", "Properties": properties}}}
+
+
+def test_the_command_refuses_an_environment_that_the_pipeline_has_not(tmp_path: Path) -> None:
+    pipeline = CONFIG_FOLDER / "pipeline" / "pipeline.yaml"
+
+    said = ran("review", tmp_path, tmp_path, "--config", pipeline, "--environment", "nowhere")
+
+    assert said == (2, "", "nowhere: is not an environment of the pipeline\n")

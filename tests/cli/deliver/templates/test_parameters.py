@@ -16,6 +16,7 @@ from hyperpod_cli.deliver.templates.package import parameterized, template_findi
 from hyperpod_cli.deliver.templates.parameter import Parameter
 from hyperpod_cli.deliver.templates.parameters import parameters
 from tests.support.assembly import FAST, synthesized
+from tests.support.commands import ran
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY, configured
 from tests.support.network_cases import EXISTING as EXISTING_NETWORK
 from tests.support.template_package import ResolvedTemplate
@@ -224,3 +225,12 @@ def test_where_the_assets_are_has_the_form_of_a_bucket_and_a_prefix(
     pattern = found.definition["AllowedPattern"]
     assert [value for value in allowed if not re.fullmatch(pattern, value)] == []
     assert [value for value in refused if re.fullmatch(pattern, value)] == []
+
+
+def test_the_command_names_the_place_in_the_file() -> None:
+    file = CONFIG_FOLDER / "examples" / "eks-vpc-odcr-p4d.yaml"
+
+    said = ran("templates", file)
+
+    assert (said.code, said.out) == (2, "")
+    assert re.match(rf"{file}:\d+: network\.vpc_id: ", said.err)
