@@ -102,7 +102,7 @@ def _read(path: Path) -> dict[str, Any]:
         document = yaml.safe_load(path.read_text("utf-8"))
     except FileNotFoundError:
         document = {}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError):
+    except (OSError, ValueError, RecursionError, yaml.YAMLError):
         raise OpsError(f"{path}: cannot be read as YAML; fix it, or set KUBECONFIG") from None
     filled = {"apiVersion": "v1", "kind": "Config", **dict.fromkeys(_LISTS), **_mapping(document)}
     if any(not _is_list_of_mappings(filled[key]) for key in _LISTS) or filled["kind"] != "Config":

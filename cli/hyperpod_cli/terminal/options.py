@@ -30,8 +30,9 @@ def group_names(context: Context, incomplete: str) -> list[str]:
         KeyError,
         OpsError,
         OSError,
+        RecursionError,
         TypeError,
-        UnicodeDecodeError,
+        ValueError,
         yaml.YAMLError,
     ):
         return []

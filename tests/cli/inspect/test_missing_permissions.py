@@ -44,7 +44,7 @@ def test_a_condition_that_is_needed_may_be_given_or_left_out() -> None:
         assert missing(needed, [{"Statement": given}], who="it") == []
 
 
-@pytest.mark.parametrize("text", ["{", "[]", "{}"])
+@pytest.mark.parametrize("text", ["{", "[]", "{}", "[" * 200_000], ids=range(4))
 def test_a_file_that_is_no_policy_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "policy.json"
     path.write_text(text, encoding="utf-8")

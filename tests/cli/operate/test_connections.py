@@ -20,6 +20,8 @@ FOUND = {
 OTHER = {"name": "other", "context": {"cluster": "c", "user": "u", "namespace": "mine"}}
 # What is no kubeconfig, or cannot be read.
 BAD = ["[]", "a: [", "clusters: text", "clusters: [text]", "kind: Pod", "\x00"]
+# PyYAML says it in errors of other kinds.
+BAD += ["a: 2026-99-99", f"a: {'9' * 5_000}", "[" * 5_000]
 
 
 def test_other_contexts_stay_and_an_old_one_is_replaced(tmp_path: Path) -> None:

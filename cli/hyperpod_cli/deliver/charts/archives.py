@@ -90,7 +90,7 @@ def chart_file_of(content: bytes, *, archive: Path) -> ChartFile:
 def _parse(content: bytes, *, where: str) -> ChartFile:
     try:
         return ChartFile.model_validate(yaml.safe_load(content))
-    except (yaml.YAMLError, ValidationError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         wrong = first_of(error) if isinstance(error, ValidationError) else one_line(error)
         raise ChartError(f"{where} is not a valid Chart.yaml: {wrong}") from error
 

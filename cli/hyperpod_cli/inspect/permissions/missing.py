@@ -29,7 +29,7 @@ def policy(path: Path) -> Document:
     """Return the policy in a file; raise OpsError if there is none."""
     try:
         document = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise OpsError(f"--policy: {path} cannot be read: {one_line(error)}") from None
     if not isinstance(document, dict) or "Statement" not in document:
         raise OpsError(

@@ -231,7 +231,7 @@ def _merged(files: Sequence[Path]) -> dict[str, Any]:
     for file in files:
         try:
             document = yaml.safe_load(file.read_text("utf-8"))
-        except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
             why = " ".join(str(error).split())
             raise OpsError(f"--values: {file} cannot be read as YAML: {why}") from None
         if not isinstance(document, dict | None):

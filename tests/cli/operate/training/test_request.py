@@ -106,6 +106,17 @@ def test_bad_values_of_a_file_are_a_line_each(config: Config, tmp_path: Path) ->
     ]
 
 
+@pytest.mark.parametrize(
+    "text", ["a: [", "a: 2026-99-99", f"a: {'9' * 5_000}", "[" * 5_000, "\x00"], ids=range(5)
+)
+def test_a_file_that_is_no_yaml_is_a_line(config: Config, tmp_path: Path, text: str) -> None:
+    file = tmp_path / "values.yaml"
+    file.write_text(text)
+    with pytest.raises(OpsError, match="--values: ") as refused:
+        asked(config, str(file))
+    assert len(refused.value.lines) == 1
+
+
 def test_a_missing_image_says_where_it_comes_from(config: Config, raises: Raises) -> None:
     with raises(OpsError):
         requested(given(), config=config, built_image=lambda _: None)
