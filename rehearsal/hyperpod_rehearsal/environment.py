@@ -15,8 +15,7 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts import mig
 from hyperpod_cdk.facts.instance_types import ec2_name, instance_facts, instance_types
-from hyperpod_cdk.facts.managed_grafana import managed_grafana_regions
-from hyperpod_cdk.facts.native_cluster import native_regions
+from hyperpod_cdk.facts.regional_types import regional_types
 from hyperpod_emulator.aws.local_aws import (
     AwsClients,
     LocalAws,
@@ -47,11 +46,6 @@ from hyperpod_emulator.node.managed_nodes import ManagedNodes
 from hyperpod_emulator.node.node import VpcNetwork
 from hyperpod_rehearsal.cdk_cli import CdkCliProcess
 
-REGIONAL_TYPES = {
-    "AWS::Grafana::Workspace": managed_grafana_regions(),
-    "AWS::SageMaker::Cluster": native_regions(),
-}
-"""Regions of each type that CloudFormation does not have everywhere."""
 ALLOWED_CALLS, MESSAGES = "allowed-calls.jsonl", "messages.jsonl"
 _HEALTH = f"{LABEL_PREFIX}/node-health-status"
 _OPERATOR = "gpu-operator"
@@ -254,7 +248,7 @@ def rehearsal_environment(
             kubernetes_endpoint=kubernetes.url,
             kubernetes_ca=base64.b64encode(kubernetes.ca_pem.encode()).decode(),
             kubernetes_token=kubernetes.addons_token,
-            regional_types=REGIONAL_TYPES,
+            regional_types=regional_types(),
             instance_types=tuple(map(ec2_name, instance_types())),
             allowed_calls=str(log_file.with_name(ALLOWED_CALLS)),
             messages=str(messages),

@@ -16,6 +16,7 @@ from hyperpod_cdk.network.endpoints import VpcEndpoints
 from hyperpod_cdk.network.network import Network, network_of
 from hyperpod_cdk.network.section import FULL_ACCESS
 from hyperpod_cdk.network.security_group import DefaultSecurityGroup, security_group_of
+from hyperpod_cdk.operators.pod_roles import jumpstart_bucket
 from hyperpod_cdk.provisioner.provisioner import Provisioner, VpcPlacement
 from hyperpod_cdk.synthesis.logs import LogGroups
 from hyperpod_cdk.synthesis.refusals import FixedValue
@@ -159,6 +160,7 @@ class PlatformStack(DeployedStack):
         # The section refuses a closed network in a VPC that exists.
         assert isinstance(self.network, Network)  # noqa: S101 - narrows it for mypy
         overrides = [group.override_vpc for group in config.cluster.all_groups]
+        models = [jumpstart_bucket(self.region)] if config.operators.s3_csi_driver else []
         return VpcEndpoints(
             self,
             "VpcEndpoints",
@@ -170,5 +172,6 @@ class PlatformStack(DeployedStack):
                 self.security_group.security_group_id,
                 *(name for vpc in overrides if vpc is not None for name in vpc.security_group_ids),
             ],
+            data_buckets=[*models, *(each.name for each in config.cluster.data_buckets)],
             full_access=config.network.endpoint_policies == FULL_ACCESS,
         ).endpoints

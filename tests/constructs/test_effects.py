@@ -10,6 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 import hyperpod_cdk
 from hyperpod_cdk.effects.effect import Effect, StackState
 from hyperpod_cdk.effects.sections import section_effects, sections
+from hyperpod_cdk.helm.images import CHART_REGISTRIES
 from hyperpod_cdk.schema.errors import key_path
 from tests.conftest import Assemble, Configure
 
@@ -118,7 +119,7 @@ ADDED: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
         [("network.hyperpod-subnets", "network.hyperpod_subnets")],
     ),
     "domains": (
-        {"network": {"allowed_domains": ["*.example.com"]}},
+        {"network": {"allowed_domains": [*CHART_REGISTRIES]}},
         [("network.allowed-domains", "network.allowed_domains")],
     ),
     "key": (

@@ -69,4 +69,82 @@ PLANTED: Mapping[str, Planted] = {
         },
         logical_id="Policy",
     ),
+    "regional_types": Planted(
+        resources={"Memory": {"Type": "AWS::Lightsail::Instance", "Properties": {}}},
+        logical_id="Memory",
+    ),
+    "support_dates": Planted(
+        resources={"Eks": {"Type": "AWS::EKS::Cluster", "Properties": {"Version": "1.30"}}},
+        logical_id="Eks",
+    ),
+    "closed_namespaces": Planted(
+        resources={
+            "Association": {
+                "Type": "AWS::EKS::PodIdentityAssociation",
+                "Properties": {"Namespace": "secrets-operator"},
+            }
+        },
+        logical_id="Association",
+    ),
+    "image_registries": Planted(
+        resources={
+            "Release": {
+                "Type": "Custom::HelmRelease",
+                "Properties": {"Release": "mine", "Values": '{"image": "quay.io/a/b:1"}'},
+            }
+        },
+        logical_id="Release",
+        config={"network": {"allowed_domains": ["*.docker.io", "nvcr.io", "public.ecr.aws"]}},
+    ),
+    "endpoint_policies": Planted(
+        resources={
+            "Endpoint": {
+                "Type": "AWS::EC2::VPCEndpoint",
+                "Properties": {
+                    "ServiceName": "com.amazonaws.us-west-2.s3",
+                    "PolicyDocument": {
+                        "Statement": [
+                            {
+                                "Effect": "Allow",
+                                "Action": "s3:*",
+                                "Resource": "*",
+                                "Condition": {
+                                    "StringEquals": {"aws:ResourceAccount": "111122223333"}
+                                },
+                            }
+                        ]
+                    },
+                },
+            },
+            "Policy": policy("s3:GetObject", on="arn:aws:s3:::jumpstart-cache-prod-us-west-2/*"),
+        },
+        logical_id="Policy",
+    ),
+    "handler_permissions": Planted(
+        resources={
+            "Governance": {"Type": "Custom::TaskGovernance", "Properties": {}},
+            "Policy": policy("sagemaker:DeleteComputeQuota", on="*"),
+        },
+        logical_id="Governance",
+    ),
+    "name_limits": Planted(
+        resources={
+            "Role": {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "r" * 65}},
+            "Function": {
+                "Type": "AWS::Lambda::Function",
+                "Properties": {"FunctionName": "f" * 200},
+            },
+        },
+        logical_id="Role",
+    ),
+    "failed_creation": Planted(
+        resources={
+            "Table": {
+                "Type": "AWS::DynamoDB::Table",
+                "Properties": {"DeletionProtectionEnabled": True},
+                "DeletionPolicy": "RetainExceptOnCreate",
+            }
+        },
+        logical_id="Table",
+    ),
 }

@@ -27,6 +27,12 @@ def can_match(pattern: str, form: str) -> bool:
     return any(_intersect(wanted, _of_form(each)) for each in forms)
 
 
+@cache
+def intersect(pattern: str, other: str) -> bool:
+    """Return whether two patterns with `*` and `?` can mean the same resource."""
+    return _intersect(_of_pattern(pattern), _of_pattern(other))
+
+
 def _of_pattern(pattern: str) -> tuple[Token, ...]:
     return tuple({"*": ("many", ""), "?": ("one", "")}.get(c, ("is", c)) for c in pattern)
 

@@ -47,18 +47,18 @@ def validation(path: Path) -> Validation:
     """Return what is said of a configuration; raise ConfigError for one that is refused."""
     config = load_config(path)
     check_chart(config, path=path, chart=helm_chart(config))
+    support = [*support_findings(config, day=date.today())] if config.control_plane else []
+    read_yaml(path).refuse(each for each in support if each.severity is Severity.ERROR)
     return Validation(
         path=path,
         stacks=[*description(config)],
         cost=cost_here(config),
-        warnings=[*_warnings(config)],
+        warnings=[*_warnings(config), *support],
     )
 
 
 def _warnings(config: Config) -> Iterator[Finding | str]:
     yield from findings(config)
-    if config.control_plane:
-        yield from support_findings(config, day=date.today())
     yield from shell_findings(config)
 
 

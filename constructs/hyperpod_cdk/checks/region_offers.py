@@ -7,10 +7,8 @@ from hyperpod_cdk.facts.instance_types import (
     regions_known,
     regions_with,
 )
-from hyperpod_cdk.facts.service_limits import regions
+from hyperpod_cdk.facts.native_cluster import native_regions
 from hyperpod_cdk.schema.errors import Findings, warning
-
-_PRICED_PARTITION = "aws"
 
 
 def region_offers(config: Config) -> Findings:
@@ -39,7 +37,7 @@ def region_offers(config: Config) -> Findings:
 
 
 def _region_findings(region: str) -> Findings:
-    if regions()[region] == _PRICED_PARTITION:
+    if region not in native_regions():
         yield warning(
             ("region",),
             region,

@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_cdk.facts import data_of
+from hyperpod_cdk.facts.regional_types import regions_of
 
 MemberPath = tuple[str | int, ...]
 """Members and list positions from the top of a request to a value."""
 
+_TYPE = "AWS::SageMaker::Cluster"
 _TOKEN = "${Token["  # noqa: S105 - of the CDK
 
 
@@ -32,7 +34,7 @@ class Lacking:
 
 def native_regions() -> frozenset[str]:
     """Return the regions in which CloudFormation has the type."""
-    return frozenset(data_of("native_cluster")["regions"])
+    return frozenset(regions_of(_TYPE))
 
 
 def lacking(request: Mapping[str, Any]) -> Iterator[Lacking]:

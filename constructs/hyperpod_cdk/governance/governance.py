@@ -10,6 +10,7 @@ from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.governance.section import GovernanceConfig
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
+from hyperpod_cdk.provisioner.access import NO_ADMIN
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.reasons import statement
 from hyperpod_cdk.synthesis.template_parameters import json_in_template
@@ -116,6 +117,18 @@ class TaskGovernance(Construct):
                         "An access entry's ARN ends in an id that EKS draws; only this cluster's "
                         "entries match."
                     ),
+                ),
+                add(
+                    sid="LetHyperPodCeaseToGovern",
+                    why=(
+                        "With its rights, HyperPod takes its access policy back when a quota or "
+                        "the cluster policy changes or goes; no policy of admins is meant."
+                    ),
+                    # Of the handlers of AWS::SageMaker::ComputeQuota:
+                    # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/resource-type-schemas.html
+                    actions=["eks:DisassociateAccessPolicy"],
+                    resources=[entries],
+                    conditions=NO_ADMIN,
                 ),
                 add(
                     sid="ListTaskGovernance",

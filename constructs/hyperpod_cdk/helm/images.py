@@ -19,6 +19,9 @@ _PATH = r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*"
 # A first component without these is a folder of Docker Hub.
 _HOST_MARKS = frozenset(".:")
 _DOCKER_HUB = "docker.io"
+CHART_REGISTRIES = ("nvcr.io", "public.ecr.aws", "registry-1.docker.io")
+"""Hosts of the registries of the official chart's images: of charts/*/values.yaml in
+https://github.com/aws/sagemaker-hyperpod-cli/tree/main/helm_chart/HyperPodHelmChart."""
 _OFFICIAL = "library"
 # https://docs.aws.amazon.com/AmazonECR/latest/userguide/Registries.html
 _ECR = re.compile(

@@ -18,8 +18,9 @@ class VpcEndpoints(Construct):
     One interface endpoint for each service, with private DNS, in the given subnets. Their security
     group lets HTTPS in from the groups that use them alone, and their policies let through what
     principals of this account ask of the services. S3, whose gateway endpoint is there already,
-    serves buckets of this account, and reads those of AWS that hold the layers of ECR's images and
-    the packages of SSM Agent. With `full_access`, the policies let everything through.
+    serves buckets of this account and reads the data buckets, and those of AWS that hold the layers
+    of ECR's images and the packages of SSM Agent. With `full_access`, the policies let
+    everything through.
 
     Args:
         vpc: The VPC.
@@ -27,6 +28,8 @@ class VpcEndpoints(Construct):
         services: The services.
         s3_endpoint: S3's gateway endpoint.
         security_group_ids: Groups of what uses the endpoints.
+        data_buckets: Names of buckets, perhaps of other accounts, that roles behind the endpoints
+            read. Default: none.
         full_access: Whether the policies let everything through. Default: false.
 
     Attributes:
@@ -43,6 +46,7 @@ class VpcEndpoints(Construct):
         services: Sequence[EndpointService],
         s3_endpoint: ec2.GatewayVpcEndpoint,
         security_group_ids: Sequence[str],
+        data_buckets: Sequence[str] = (),
         full_access: bool = False,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -57,7 +61,7 @@ class VpcEndpoints(Construct):
             group.add_ingress_rule(
                 ec2.Peer.security_group_id(security_group_id), _HTTPS, "Calls of AWS services"
             )
-        for statement in [_everything()] if full_access else _s3_statements():
+        for statement in [_everything()] if full_access else _s3_statements(data_buckets):
             s3_endpoint.add_to_policy(statement)
         self.endpoints: list[Construct] = [s3_endpoint]
         for service in services:
@@ -94,7 +98,19 @@ def _of_this_account(actions: Sequence[str]) -> iam.PolicyStatement:
     )
 
 
-def _s3_statements() -> Iterator[iam.PolicyStatement]:
+def _s3_statements(data_buckets: Sequence[str]) -> Iterator[iam.PolicyStatement]:
+    if data_buckets:
+        yield iam.PolicyStatement(
+            sid="DataBuckets",
+            principals=[iam.AnyPrincipal()],
+            actions=["s3:GetObject", "s3:ListBucket"],
+            resources=[
+                arn
+                for name in sorted({*data_buckets})
+                for arn in (f"arn:{Aws.PARTITION}:s3:::{name}", _objects(name))
+            ],
+            conditions={"StringEquals": {"aws:PrincipalAccount": Aws.ACCOUNT_ID}},
+        )
     yield iam.PolicyStatement(
         sid="BucketsOfThisAccount",
         principals=[iam.AnyPrincipal()],

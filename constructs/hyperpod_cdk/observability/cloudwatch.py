@@ -8,13 +8,17 @@ from constructs import Construct
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.pod_identity import PodRole
 from hyperpod_cdk.eks.section import EksConfig
-from hyperpod_cdk.observability.section import CLOUDWATCH_ADDON, CloudWatchConfig
+from hyperpod_cdk.observability.section import (
+    CLOUDWATCH_ADDON,
+    CLOUDWATCH_NAMESPACE,
+    CloudWatchConfig,
+)
 from hyperpod_cdk.synthesis.logs import OWNED_BY_AWS, LogGroups
 from hyperpod_cdk.synthesis.reasons import attach_managed_policy
 
 # Fluent Bit, which sends the logs, has the account of the agent too.
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/install-CloudWatch-Observability-EKS-addon.html
-_NAMESPACE, _SERVICE_ACCOUNT = "amazon-cloudwatch", "cloudwatch-agent"
+_SERVICE_ACCOUNT = "cloudwatch-agent"
 _MANAGED_POLICY = "CloudWatchAgentServerPolicy"
 # The metrics come as logs, too: those of performance.
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Container-Insights-setup-logs-FluentBit.html
@@ -57,7 +61,7 @@ class ContainerInsights(Construct):
             self,
             "Agent",
             cluster=cluster,
-            namespace=_NAMESPACE,
+            namespace=CLOUDWATCH_NAMESPACE,
             service_account=_SERVICE_ACCOUNT,
             description="Sends metrics and logs of the nodes to CloudWatch",
         )

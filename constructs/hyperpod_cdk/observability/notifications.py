@@ -21,6 +21,10 @@ def topic_name(stack_name: str) -> str:
     return f"{stack_name}-NotificationsTopic"
 
 
+# https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-receiver-AMPpermission.html
+_FURTHER_ACTIONS = {"aps": ("sns:GetTopicAttributes",)}
+
+
 def let_publish(
     topic: sns.ITopic,
     *,
@@ -28,6 +32,7 @@ def let_publish(
     key: kms.IKey | None,
     sids: tuple[str, str],
     source_arn: str | None = None,
+    further_actions: Sequence[str] = (),
 ) -> iam.AddToResourcePolicyResult:
     """Let a service publish to a topic and use its key, for resources of this account alone.
 
@@ -51,7 +56,7 @@ def let_publish(
         iam.PolicyStatement(
             sid=of_topic,
             principals=[sender],
-            actions=["sns:Publish"],
+            actions=["sns:Publish", *further_actions],
             resources=[topic.topic_arn],
             conditions={**account, **source},
         )
@@ -134,7 +139,13 @@ class Notifications(Construct):
         if self._key is not None:
             name = service.title()
             sids = (f"Publish{name}", f"Encrypt{name}")
-            let_publish(self.topic, service=service, key=self._key, sids=sids)
+            let_publish(
+                self.topic,
+                service=service,
+                key=self._key,
+                sids=sids,
+                further_actions=_FURTHER_ACTIONS.get(service, ()),
+            )
 
     def _post_in(self, slack: SlackConfig) -> None:
         # Without a name of its own, two deployments could not both have one.

@@ -13,14 +13,13 @@ from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.pod_identity import PodRole
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.observability.alert_manager import alert_manager
-from hyperpod_cdk.observability.section import METRICS_ADDON, PrometheusConfig
+from hyperpod_cdk.observability.section import METRICS_ADDON, METRICS_NAMESPACE, PrometheusConfig
 from hyperpod_cdk.synthesis.reasons import (
     inline_policy,
     statement,
 )
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-observability-addon-troubleshooting.html
-_NAMESPACE = "hyperpod-observability"
 _SERVICE_ACCOUNT = "hyperpod-observability-operator-otel-collector"
 _LOG_GROUPS = "/aws/sagemaker/Clusters/*"
 
@@ -156,7 +155,7 @@ class HyperPodMetrics(Construct):
             self,
             "Collector",
             cluster=cluster,
-            namespace=_NAMESPACE,
+            namespace=METRICS_NAMESPACE,
             service_account=_SERVICE_ACCOUNT,
             description="Writes metrics of the cluster to Prometheus",
         )

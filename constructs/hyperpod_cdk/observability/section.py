@@ -19,6 +19,8 @@ from hyperpod_cdk.schema.section import (
 from hyperpod_cdk.schema.words import after_deletion, counted
 
 CLOUDWATCH_ADDON: Final = "amazon-cloudwatch-observability"
+CLOUDWATCH_NAMESPACE: Final = "amazon-cloudwatch"
+METRICS_NAMESPACE: Final = "hyperpod-observability"
 METRICS_ADDON: Final = "amazon-sagemaker-hyperpod-observability"
 KEYS: Final[Mapping[str, str]] = {CLOUDWATCH_ADDON: "cloudwatch", METRICS_ADDON: "prometheus"}
 """Key of each add-on."""

@@ -94,6 +94,14 @@ class VolumesRole(Construct):
         )
 
 
+def jumpstart_bucket(region: str) -> str:
+    """Return the name of the bucket of AWS with the models of SageMaker JumpStart.
+
+    https://docs.aws.amazon.com/sagemaker/latest/dg/jumpstart-foundation-models-use-python-sdk.html
+    """
+    return f"jumpstart-cache-prod-{region}"
+
+
 class ModelsRole(Construct):
     """The role of the CSI driver of Mountpoint for Amazon S3, by EKS Pod Identity; it only reads.
 
@@ -118,8 +126,7 @@ class ModelsRole(Construct):
             service_account="s3-csi-driver-sa",
             description="Reads models that pods mount from S3",
         ).role
-        # https://docs.aws.amazon.com/sagemaker/latest/dg/jumpstart-foundation-models-use-python-sdk.html
-        jumpstart = f"arn:{Aws.PARTITION}:s3:::jumpstart-cache-prod-{Stack.of(self).region}"
+        jumpstart = f"arn:{Aws.PARTITION}:s3:::{jumpstart_bucket(Stack.of(self).region)}"
         add = partial(statement, self, added_by="`operators.s3_csi_driver`")
         inline_policy(
             self,

@@ -1,6 +1,7 @@
 """The provisioner's rights on an EKS cluster."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from aws_cdk import Aws, Stack
 from aws_cdk import aws_eks_v2 as eks
@@ -12,6 +13,14 @@ from hyperpod_cdk.synthesis.reasons import statement
 
 # https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
 _OF_ADMINS = ("AmazonEKSAdminPolicy", "AmazonEKSClusterAdminPolicy")
+NO_ADMIN: Final[Mapping[str, Any]] = {
+    "ArnNotEquals": {
+        "eks:policyArn": [
+            f"arn:{Aws.PARTITION}:eks::aws:cluster-access-policy/{name}" for name in _OF_ADMINS
+        ]
+    }
+}
+"""The condition that an access policy is none that makes an admin."""
 
 
 class ProvisionerAccess(Construct):
@@ -100,13 +109,6 @@ class ProvisionerAccess(Construct):
                 ),
                 actions=["eks:AssociateAccessPolicy"],
                 resources=[access_entries],
-                conditions={
-                    "ArnNotEquals": {
-                        "eks:policyArn": [
-                            f"arn:{Aws.PARTITION}:eks::aws:cluster-access-policy/{name}"
-                            for name in _OF_ADMINS
-                        ]
-                    }
-                },
+                conditions=NO_ADMIN,
             ),
         ]

@@ -9,6 +9,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 from constructs import Construct, IConstruct
 
+from hyperpod_cdk.schema.limits import is_token
 from hyperpod_cdk.synthesis.reasons import NIST, acknowledge, acknowledge_log_groups, skip_checkov
 
 _DAYS = 90
@@ -85,8 +86,11 @@ class LogGroups:
             construct_id: Id.
             retention: How long it keeps what is logged, if the deployment does not say.
             name: Its name. Default: CloudFormation makes one.
-            removal_policy: What becomes of it with its stack. Default: it stays.
+            removal_policy: What becomes of it with its stack. Default: it stays; with a key that
+                the deployment makes, which goes with a creation that fails, once it is created.
         """
+        if removal_policy is None and self.key is not None and is_token(self.key.key_arn):
+            removal_policy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
         group = logs.LogGroup(
             scope,
             construct_id,

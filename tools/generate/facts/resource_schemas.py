@@ -12,12 +12,13 @@ from typing import Any
 import cfnlint
 
 from aws_reference.resource_schemas import DATA_FILE
+from hyperpod_cdk.facts.instance_types import regions_known
 from hyperpod_cli.inspect.resource_types import RESOURCE_TYPES, STACK
 from tools.generate import REPOSITORY
 from tools.json_text import json_text
 
 REGION = "us-east-1"
-CLUSTER, GRAFANA = "AWS::SageMaker::Cluster", "AWS::Grafana::Workspace"
+CLUSTER = "AWS::SageMaker::Cluster"
 # What the local AWS and the deployer's policy read; a key that a schema lacks is left out.
 KEYS = (
     "additionalIdentifiers",
@@ -49,12 +50,13 @@ def render() -> Mapping[Path, str]:
     (schema,) = schemas
     published = [name for name in RESOURCE_TYPES if name.startswith("AWS::") and name != STACK]
     contents: Mapping[Path, Json] = {
-        _FACTS / "native_cluster.json": {
-            "regions": [*of_clusters],
-            "type": _values(_schema(schema)),
-        },
-        _FACTS / "managed_grafana.json": {
-            "regions": [name for name, found in regions.items() if GRAFANA in found]
+        _FACTS / "native_cluster.json": {"type": _values(_schema(schema))},
+        _FACTS / "regional_types.json": {
+            "types": {
+                name: [region for region, found in regions.items() if name in found]
+                for name in published
+                if any(name not in regions[region] for region in regions_known() & regions.keys())
+            }
         },
         DATA_FILE: {
             "schema_date": _read(_SCHEMAS / "version.json")["schema_date"],

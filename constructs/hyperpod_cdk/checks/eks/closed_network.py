@@ -1,15 +1,15 @@
 """What a closed network needs: a private Kubernetes API, and a registry of images."""
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.helm.images import ecr_region
+from hyperpod_cdk.helm.images import CHART_REGISTRIES, ecr_region
 from hyperpod_cdk.schema.errors import Finding, Findings, error, warning
 
 
 def closed_network(config: Config) -> Findings:
     """Find a public Kubernetes API, and images that nodes of a closed network cannot pull.
 
-    They reach a private endpoint alone, and ECR in their own region. Where no names but those of
-    AWS resolve, nodes pull from ECR too.
+    They reach a private endpoint alone, and ECR in their own region. Where only listed names
+    resolve, nodes pull from ECR and from the registries among these.
 
     https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html
     """
@@ -23,15 +23,8 @@ def closed_network(config: Config) -> Findings:
             is_default="endpoint_access" not in config.eks.model_fields_set,
         )
     key = ("helm", "image_registry")
-    if config.network.resolves_aws_alone and registry is None:
-        network = "a closed network" if closed else "a network that resolves AWS's names alone"
-        yield warning(
-            key,
-            registry,
-            f"leaves images of the chart where no node of {network} pulls them; mirror them "
-            "with hyperpod-cdk images, and name the registry",
-        )
     if registry is None:
+        yield from _unreachable(config)
         return
     host = registry.partition("/")[0].partition(":")[0]
     if not config.network.resolves(host):
@@ -43,3 +36,24 @@ def closed_network(config: Config) -> Findings:
     if None not in (place, config.region) and place != config.region:
         message = f"must be in {config.region}: VPC endpoints reach ECR in their own region alone"
         yield error(key, registry, message)
+
+
+def _unreachable(config: Config) -> Findings:
+    """Find the registries of the chart's images that nodes cannot pull from."""
+    network, helm = config.network, config.helm
+    hosts = [each for each in CHART_REGISTRIES if network.closed or not network.resolves(each)]
+    if not hosts:
+        return
+    # Values, or a chart of one's own, may name other images; a closed network may get its way out
+    # by a proxy or a mirror that the nodes' scripts name.
+    is_open = network.closed or helm.values or helm.chart is not None
+    finding = warning if is_open else error
+    remedy = "" if network.closed else ", or add the registries to network.allowed_domains"
+    kind = "a closed network" if network.closed else "a network that resolves listed names alone"
+    yield finding(
+        ("helm", "image_registry"),
+        None,
+        f"leaves images of the chart in {', '.join(hosts)}, where no node of {kind} pulls them, "
+        "and device plugins among them; mirror them with hyperpod-cdk images, and name the "
+        f"registry{remedy}",
+    )

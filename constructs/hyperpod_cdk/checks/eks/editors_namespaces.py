@@ -2,13 +2,21 @@
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.section import matches
+from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
 from hyperpod_cdk.helm.section import HelmConfig
+from hyperpod_cdk.observability.section import CLOUDWATCH_NAMESPACE, METRICS_NAMESPACE, RELEASE
 from hyperpod_cdk.schema.errors import Findings, error
 
-# Of the EKS add-ons of HyperPod, which anyone may install later: observability, inference and task
-# governance.
+# Of what may be installed later, too: the EKS add-ons of `operators`, of observability and of task
+# governance, and Grafana.
 # https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html
-_OF_ADDONS = ("hyperpod-inference-system", "hyperpod-observability", "kueue-system")
+_OF_ADDONS = {
+    *(addon.namespace for addon in OPERATOR_ADDONS),
+    CLOUDWATCH_NAMESPACE,
+    METRICS_NAMESPACE,
+    RELEASE,
+    "kueue-system",
+}
 
 
 def editors_namespaces(config: Config) -> Findings:

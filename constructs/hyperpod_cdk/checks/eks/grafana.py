@@ -1,7 +1,7 @@
 """Grafana has metrics to show, and is where it can be."""
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.facts.managed_grafana import managed_grafana_regions
+from hyperpod_cdk.facts.regional_types import regions_of
 from hyperpod_cdk.observability.section import IN_CLUSTER, MANAGED
 from hyperpod_cdk.schema.errors import Findings, error
 
@@ -16,7 +16,7 @@ def grafana(config: Config) -> Findings:
     observability = config.observability
     if observability.grafana is None or not config.cluster.exists:
         return
-    kind, regions = observability.grafana.kind, managed_grafana_regions()
+    kind, regions = observability.grafana.kind, regions_of("AWS::Grafana::Workspace")
     if observability.prometheus is None:
         message = "shows the metrics of observability.prometheus: switch that on, or leave this out"
         yield error((*_PATH, "kind"), kind, message)

@@ -1,29 +1,32 @@
-"""Nodes of a closed network reach the image of the user's health check."""
+"""Nodes reach the images of the user's health check."""
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.helm.images import image_of_chart, is_from_outside, split_image
 from hyperpod_cdk.node_health.section import CHECK_IMAGE
-from hyperpod_cdk.schema.errors import Finding, Findings, warning
+from hyperpod_cdk.schema.errors import Findings, KeyPath, warning
 
 
 def node_health_image(config: Config) -> Findings:
-    """Find the default images, which are in a public registry, where nodes pull from ECR alone.
+    """Find images in a registry that the network does not resolve, or does not reach.
 
     https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html
     """
-    health = config.node_health
-    if health is None or not config.network.resolves_aws_alone:
+    health, network = config.node_health, config.network
+    if health is None:
         return
-    if health.image is None:
-        yield _warning("image", image="charts/node-health/values.yaml")
-    if health.recurring is not None and health.recurring.image == CHECK_IMAGE:
-        yield _warning("recurring", "image", image=CHECK_IMAGE)
-
-
-def _warning(*path: str, image: str) -> Finding:
-    return warning(
-        ("node_health", *path),
-        None,
-        "leaves the image of the check in a public registry, where no node of a closed network "
-        "pulls it, nor of one that resolves AWS's names alone; copy the image of "
-        f"{image}, and name the copy",
-    )
+    recurring = health.recurring
+    images: list[tuple[KeyPath, str | None, str]] = [
+        (("image",), health.image, image_of_chart("node-health")),
+        *([(("recurring", "image"), recurring.image, CHECK_IMAGE)] if recurring else []),
+    ]
+    for path, named, default in images:
+        image = named or default
+        host, _ = split_image(image)
+        is_far = network.closed and is_from_outside(image, registry=None, region=config.region)
+        if is_far or not network.resolves(host):
+            yield warning(
+                ("node_health", *path),
+                None if named in (None, default) else named,
+                f"leaves the image of the check in {host}, where no node of a network that is "
+                f"closed, or does not resolve that, pulls it; copy {image}, and name the copy",
+            )

@@ -294,6 +294,7 @@ _GOVERNANCE = {
 }
 _NEW_ID = "0" * 12
 _GOVERNING = frozenset(f"Create{noun}" for noun in _GOVERNANCE)
+_CEASING = {f"{verb}{noun}": noun for verb in ("Delete", "Update") for noun in _GOVERNANCE}
 
 
 def _resource(operation: str, request: Mapping[str, Any]) -> str:
@@ -320,6 +321,15 @@ async def _answer(call: _Call) -> Response:
             cluster = await call.client.call("DescribeCluster", governed)
             if cluster is not None:
                 call.require(permissions.to_govern(cluster, operation=call.operation))
+        if call.operation in _CEASING:
+            key = f"{_CEASING[call.operation]}Id"
+            described = await call.client.call(
+                f"Describe{_CEASING[call.operation]}", {key: call.request[key]}
+            )
+            if described is not None:
+                governed = {_NAMES_A_CLUSTER: described["ClusterArn"]}
+                cluster = await call.client.call("DescribeCluster", governed)
+                call.require(permissions.to_cease_to_govern(cluster or {}))
         return await call.forward()
     # Policies are written for the ARN, which ends in an id only the HyperPod API knows.
     cluster = await call.client.call("DescribeCluster", {_NAMES_A_CLUSTER: name})

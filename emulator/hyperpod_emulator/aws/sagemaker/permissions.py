@@ -198,6 +198,26 @@ def to_govern(cluster: Mapping[str, Any], *, operation: str) -> Iterator[Permiss
         )
 
 
+def to_cease_to_govern(cluster: Mapping[str, Any]) -> Iterator[Permission]:
+    """Yield what the update or deletion of a quota or a cluster policy needs of EKS.
+
+    So the handlers of AWS::SageMaker::ComputeQuota and AWS::SageMaker::ClusterSchedulerConfig list:
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/resource-type-schemas.html
+    """
+    eks_arn = eks_cluster_arn(cluster)
+    if eks_arn is None:
+        return
+    yield Permission(action="eks:DescribeCluster", resource=eks_arn)
+    for role in execution_roles(cluster):
+        entry = _access_entry(eks_arn, role)
+        yield Permission(action="eks:DescribeAccessEntry", resource=entry)
+        yield Permission(
+            action="eks:DisassociateAccessPolicy",
+            resource=entry,
+            context={"eks:policyArn": _ACCESS_POLICY},
+        )
+
+
 def to_change_nodes(
     request: Mapping[str, Any], *, eks_cluster_arn: str | None
 ) -> Iterator[Permission]:

@@ -19,6 +19,7 @@ from syrupy.assertion import SnapshotAssertion
 from typer.testing import CliRunner
 
 from hyperpod_cdk.facts.instance_types import instance_facts
+from hyperpod_cdk.facts.regional_types import regional_types
 from hyperpod_cdk.schema.errors import Finding, Severity, key_path
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.inspect.preflight.run import VALIDATORS
@@ -28,7 +29,6 @@ from hyperpod_cli.main import app
 from hyperpod_emulator.aws.local_aws import LocalAws, LocalAwsSettings
 from hyperpod_emulator.hyperpod import HyperPodApi, HyperPodService, Timings
 from hyperpod_emulator.node.node import VpcNetwork
-from hyperpod_rehearsal.environment import REGIONAL_TYPES
 from tests.cli.inspect.preflight import cases
 from tests.cli.inspect.preflight.cases import network, storage
 from tests.support.assembly import merged
@@ -69,7 +69,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., D
     synthesis = Synthesis(directory=tmp_path_factory.mktemp("templates"))
     with ExitStack() as stack:
         api = stack.enter_context(HyperPodApi())
-        settings = LocalAwsSettings(hyperpod_api=api.url, regional_types=REGIONAL_TYPES)
+        settings = LocalAwsSettings(hyperpod_api=api.url, regional_types=regional_types())
         aws = stack.enter_context(LocalAws(settings))
 
         def begin(failure: Failure, patch: pytest.MonkeyPatch) -> Deployment:

@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk import load_config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
+from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_support import support_findings
 from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_version import (
     kubernetes_version_findings,
@@ -166,7 +167,12 @@ def test_an_error_of_eks_is_the_callers(operation: str) -> None:
 )
 def test_the_end_of_extended_support_is_told(version: str, day: date, said: str | None) -> None:
     config = configured({"eks": {"version": version}})
-    lines = [str(finding) for finding in support_findings(config, day=day)]
+    found = [*support_findings(config, day=day)]
+    is_over = said is not None and "ended" in said
+    assert [each.severity for each in found] == [
+        Severity.ERROR if is_over else Severity.WARNING for _ in found
+    ]
+    lines = [str(finding) for finding in found]
     assert len(lines) == (said is not None)
     assert said is None or said in lines[0]
     assert said is None or lines[0].startswith(f"eks.version: '{version}' ")

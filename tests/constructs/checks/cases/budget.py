@@ -3,6 +3,7 @@
 from typing import Any
 
 from hyperpod_cdk.checks.budget import budget
+from tests.support.configs import BY_NAME
 from tests.support.rule_cases import ERROR, WARNING, Cases, config, group
 
 _LARGE = {"monthly_usd": 1_000_000, "emails": ["ml@example.com"]}
@@ -23,6 +24,10 @@ CASES[budget] = {
     "that nobody hears of": (
         config(**_observed(emails=[])),
         (ERROR, "observability.budget.emails"),
+    ),
+    "where CloudFormation makes none": (
+        config(**{**_observed(), "region": "eu-north-1"}, network=BY_NAME),
+        (ERROR, "observability.budget"),
     ),
     "by a tag that is not there": (
         config(tags={"team": "a"}, **_observed(tag="project")),

@@ -89,7 +89,10 @@ CASES[editors_namespaces] = {
         )
         for name in ("aws-hyperpod", "kubeflow", "mpi-operator")
     },
-    "of an add-on": (_edited("hyperpod-o*"), (ERROR, _FIRST)),
+    **{
+        f"of an add-on: {name}": (_edited(name), (ERROR, _FIRST))
+        for name in ("hyperpod-o*", "amazon-cloudwatch", "hyperpod-grafana", "jupyter-k8s-*")
+    },
     "of another chart": (
         _edited("own-*", helm={"adopt_namespaces": ["own-operator"]}),
         (ERROR, _FIRST),

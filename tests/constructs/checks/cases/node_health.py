@@ -57,6 +57,14 @@ CASES[node_health_image] = {
         **CLOSED,
         **_health(image=_IMAGE, recurring={"schedule": "0 3 * * *", "image": _IMAGE}),
     ),
+    "own image that does not resolve": (
+        config(
+            group(GPU),
+            network={"allowed_domains": ["nvcr.io", "*.docker.io", "public.ecr.aws"]},
+            **_health(image=f"registry.example.com/check@sha256:{'a' * 64}"),
+        ),
+        (WARNING, "node_health.image"),
+    ),
     "default image beside a closed network": (
         config(group(GPU), **CLOSED, **_health()),
         (WARNING, "node_health.image"),

@@ -64,8 +64,10 @@ CASES[region_offers] = {
         config(group(CPU), region="af-south-1", network=BY_NAME),
         (WARNING, "region"),
     ),
-    "region of no price list": config(group(CPU), region="us-gov-west-1", network=BY_NAME),
-    "region without a list": config(group(TRAINIUM), region="us-gov-west-1", network=BY_NAME),
+    "region of another partition": (
+        config(group(TRAINIUM), region="us-gov-west-1", network=BY_NAME),
+        (WARNING, "region"),
+    ),
     "hole in a family": config(group("ml.m6i.4xlarge")),
     "family offered elsewhere": (
         config(group("ml.m8a.16xlarge"), region="us-west-1", network=_CALIFORNIA),
@@ -78,6 +80,7 @@ CASES[region_offers] = {
         in_group(WARNING, "instance_types[1]"),
     ),
 }
+_VALUES = {"values": {"nvidia-device-plugin": {"devicePlugin": {"enabled": False}}}}
 CASES[closed_network] = {
     "closed": config(group(CPU), network=_CLOSED, eks=_PRIVATE, helm=_ECR),
     "closed with the user's registry": config(
@@ -93,10 +96,18 @@ CASES[closed_network] = {
     "AWS's names alone": config(group(CPU), network={"allowed_domains": []}, helm=_ECR),
     "AWS's names alone with images from anywhere": (
         config(group(CPU), network={"allowed_domains": []}),
+        (ERROR, "helm.image_registry"),
+    ),
+    "AWS's names alone with values of one's own": (
+        config(group(CPU), network={"allowed_domains": []}, helm=_VALUES),
         (WARNING, "helm.image_registry"),
     ),
-    "names of the user's choice with images from anywhere": config(
-        group(CPU), network={"allowed_domains": ["*.docker.io"]}
+    "another name with images from anywhere": (
+        config(group(CPU), network={"allowed_domains": ["huggingface.co"]}),
+        (ERROR, "helm.image_registry"),
+    ),
+    "the registries of the chart": config(
+        group(CPU), network={"allowed_domains": ["*.docker.io", "nvcr.io", "public.ecr.aws"]}
     ),
     "closed with images from anywhere": (
         config(group(CPU), network=_CLOSED, eks=_PRIVATE),
