@@ -199,6 +199,8 @@ def test_every_command_is_described() -> None:
         if not command.hidden and not re.search(rf"hyperpod-cdk\s{name}(?![\w-])", pages)
     ]
     assert missing == [], "say in a page what the command does"
+    named = {*re.findall(r"`hyperpod-cdk\s([a-z][\w-]*)", pages)}
+    assert named - _COMMANDS.keys() == set(), "there is no such command"
 
 
 def test_the_commands_that_take_a_cluster_are_named() -> None:
