@@ -73,7 +73,7 @@ def _create_access_entry(
         )
         return eks_api.refusal(message, code="InvalidRequestException")
     principal_arn = body.get("principalArn", "")
-    if ":role/" in principal_arn and authorization.role(principal_arn) is None:
+    if authorization.is_missing(principal_arn):
         message = f"The specified principalArn is invalid: no such principal {principal_arn}."
         return eks_api.refusal(message)
     return unchecked(cluster_name, body)

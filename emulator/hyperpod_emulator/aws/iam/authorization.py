@@ -34,6 +34,14 @@ def role(role_arn: str) -> dict[str, Any] | None:
     return record if record is not None and record["Arn"] == role_arn else None
 
 
+def is_missing(principal_arn: str) -> bool:
+    """Return whether the ARN is that of a role or user that the request's account does not have."""
+    if ":user/" in principal_arn:
+        record = iam._users.get(principal_arn.rsplit("/", 1)[-1])
+        return record is None or record["Arn"] != principal_arn
+    return ":role/" in principal_arn and role(principal_arn) is None
+
+
 def allows(*, role_arn: str, service: str, sent: Mapping[str, str]) -> bool:
     """Return whether the service may assume the role for a resource of the request's account.
 

@@ -7,7 +7,8 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.schema.errors import KeyPath, error
-from hyperpod_cli.aws.session import answer_of, listed
+from hyperpod_cli.aws.session import listed
+from hyperpod_cli.inspect.preflight.iam_principals import get_command, principal_problem
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, as_list, validator
 
 _SERVICE = "sagemaker.amazonaws.com"
@@ -27,18 +28,14 @@ def existing_role(config: Config, target: Target) -> Problems:
     for arn, (path, groups) in _roles(config).items():
         if arn.split(":")[4] != target.account:
             message = f"must be a role of account {target.account}, which the cluster is in"
-            yield error(path, arn, message), _get_role(arn)
+            yield error(path, arn, message), get_command(arn)
             continue
-        answer = answer_of(target.client("iam").get_role, "NoSuchEntity", RoleName=_name(arn))
-        if answer is None:
-            message = "does not exist; correct it, or leave it out and a role is made"
-            yield error(path, arn, message), _get_role(arn)
+        problem = principal_problem(arn, target)
+        if problem is not None:
+            message = f"{problem}, or leave it out and a role is made"
+            yield error(path, arn, message), get_command(arn)
             continue
-        role = answer["Role"]
-        if role["Arn"] != arn:
-            message = f"is not the role's ARN, which has its path: {role['Arn']}"
-            yield error(path, arn, message), _get_role(arn)
-            continue
+        role = target.client("iam").get_role(RoleName=arn.rpartition("/")[2])["Role"]
         if not _trusts_sagemaker(role["AssumeRolePolicyDocument"]):
             statement = {
                 "Effect": "Allow",
@@ -46,7 +43,7 @@ def existing_role(config: Config, target: Target) -> Problems:
                 "Action": "sts:AssumeRole",
             }
             message = f"does not trust {_SERVICE}; add to its trust policy: {json.dumps(statement)}"
-            yield error(path, arn, message), _get_role(arn)
+            yield error(path, arn, message), get_command(arn)
         yield from _missing_rights(config, target, path=path, arn=arn, groups=groups)
 
 
@@ -175,11 +172,3 @@ def _context(statement: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                 "ContextKeyValues": examples if is_set else examples[:1],
                 "ContextKeyType": "stringList" if is_set else "string",
             }
-
-
-def _name(arn: str) -> str:
-    return arn.rpartition("/")[2]
-
-
-def _get_role(arn: str) -> str:
-    return f"aws iam get-role --role-name {_name(arn)}"

@@ -6,7 +6,7 @@ from typing import Any
 from hyperpod_rehearsal.existing_resources.roles import node_role
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failure import Failure, everything
+from tests.support.failure import Failure, Step, creating, everything
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, example
 
 _ROLES = f"arn:aws:iam::{ACCOUNT_IN_FILES}:role"
@@ -46,6 +46,25 @@ def _role(name: str, **case: Any) -> Failure:
     return Failure(case=f"existing-role: {name}", document=document, **case)
 
 
+def _admin(name: str, resource: str, before: Step | None = None) -> Failure:
+    arn = f"arn:aws:iam::{ACCOUNT_IN_FILES}:{resource}"
+    return Failure(
+        case=f"iam-principals: {name}",
+        document=merged(MINIMUM, {"eks": {"admins": [arn]}}),
+        before=before,
+        deploy=creating("platform", "AWS::EKS::AccessEntry"),
+        said="The specified principalArn is invalid",
+    )
+
+
+def _sso_role(deployment: Deployment) -> None:
+    deployment.client("iam").create_role(
+        Path="/aws-reserved/sso.amazonaws.com/",
+        RoleName="AWSReservedSSO_Admin_1f9ff1193219",
+        AssumeRolePolicyDocument=json.dumps(_EC2_ALONE),
+    )
+
+
 FAILURES = (
     _role("none", said="Could not assume role .*:role/Nodes"),
     _role(
@@ -58,6 +77,9 @@ FAILURES = (
         before=_untrusting,
         said="Could not assume role .*:role/Nodes.*principal 'sagemaker.amazonaws.com'",
     ),
+    _admin("a role that is not there", "role/Admin"),
+    _admin("a user that is not there", "user/ana"),
+    _admin("a role without its path", "role/AWSReservedSSO_Admin_1f9ff1193219", before=_sso_role),
     Failure(
         case="other-accounts: an admin of another account",
         document=merged(MINIMUM, {"eks": {"admins": ["arn:aws:iam::999999999999:role/Admin"]}}),
