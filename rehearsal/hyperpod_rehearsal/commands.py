@@ -26,7 +26,7 @@ from hyperpod_emulator.signals import raise_on_interrupts
 from hyperpod_rehearsal.cdk_cli import CdkError
 from hyperpod_rehearsal.change.assembly import given_assembly
 from hyperpod_rehearsal.change.rehearsal import ChangeRehearsal
-from hyperpod_rehearsal.existing_resources import DEFAULT_REGION
+from hyperpod_rehearsal.existing_resources import DEFAULT_REGION, existing_resources
 from hyperpod_rehearsal.kept_rehearsal import FAULTS_VARIABLE, cause
 from hyperpod_rehearsal.pipeline import PipelineRehearsal
 from hyperpod_rehearsal.progress import Progress
@@ -54,6 +54,7 @@ def rehearse(
     scenario: str = _DEFAULT,
     express: bool = False,
     keep: bool = False,
+    missing: Sequence[str] = (),
     work_directory: Path = WORK_DIRECTORY,
     console: Console | None = None,
 ) -> int:
@@ -66,6 +67,7 @@ def rehearse(
         )
     with _alone_in(work_directory):
         config = load_config(config_path)
+        existing_resources(config, missing=missing)
         progress = Progress(console, log=work_directory / LOG)
         report = Rehearsal(
             config=config,
@@ -76,6 +78,7 @@ def rehearse(
             region=config.region if config.region is not None else DEFAULT_REGION,
             express=express,
             keep=keep,
+            missing=missing,
         ).run(progress)
         progress.show(summarize(report, work_directory=work_directory))
     return 0 if report.ok else FAILED

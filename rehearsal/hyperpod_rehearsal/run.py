@@ -58,6 +58,7 @@ class Rehearsal:
     region: str
     express: bool = False
     keep: bool = False
+    missing: Sequence[str] = ()
 
     def run(self, progress: Progress) -> Report:
         """Deploy, verify and take down; return the report, which is written to a file too.
@@ -132,6 +133,7 @@ class Rehearsal:
                 work_directory=self.work_directory,
                 progress=progress,
                 express=self.express,
+                missing=self.missing,
                 attempts=attempts,
             )
             stage.bootstrap()

@@ -83,6 +83,7 @@ class Stage:
     chart: ChartChoice
     progress: Progress
     express: bool = False
+    missing: Sequence[str] = ()
     attempts: list[Attempt] | None = None
     current: Path = field(init=False)
     scripts: Path = field(init=False)
@@ -177,7 +178,7 @@ class Stage:
             self._cli_of(self.environment.aws.environment()).bootstrap(
                 region=self.environment.region, policies=policies
             )
-        for resource in existing_resources(self.config):
+        for resource in existing_resources(self.config, missing=self.missing):
             resource.make(self.environment.clients)
             self.progress.say(f"  created, because the configuration names it: {resource}")
 

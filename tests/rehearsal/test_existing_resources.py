@@ -9,6 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
 from hyperpod_cdk import Config, load_config
+from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.aws.local_aws import (
     ACCOUNT,
     AwsClients,
@@ -68,6 +69,19 @@ NAMED: Mapping[str, Mapping[str, Any]] = {
         {**GROUP, "name": "more", "lifecycle": {**SCRIPTS, "on_create": "a/b.sh"}},
     ),
 }
+
+
+ADMIN = "arn:aws:iam::111122223333:role/Admin"
+
+
+def test_what_is_said_to_be_missing_is_left_out(configure: Configure) -> None:
+    config = configure({"eks": {"admins": [ADMIN, f"{ADMIN}2"]}})
+
+    assert [str(each) for each in existing_resources(config, missing=[ADMIN])] == [
+        f"IAM role {ADMIN}2"
+    ]
+    with pytest.raises(OpsError, match="--missing: 'other' is not what"):
+        existing_resources(config, missing=["other"])
 
 
 def test_what_is_named_is_listed(configure: Configure, snapshot: SnapshotAssertion) -> None:

@@ -65,12 +65,18 @@ def run(
         bool, typer.Option("--keep", help="Keep everything running until Ctrl-C.")
     ] = False,
     express: Express = False,
+    missing: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Let the account lack this, which the file names."),
+    ] = None,
 ) -> int:
     """Deploy to a local AWS, verify, and delete.
 
     No AWS account is needed. Exit code: 0 if it succeeds, 1 if not, 2 if it cannot begin.
     """
-    code: int = rehearsal().rehearse(config, scenario=scenario, express=express, keep=keep)
+    code: int = rehearsal().rehearse(
+        config, scenario=scenario, express=express, keep=keep, missing=missing or ()
+    )
     return code
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.named_resources import named_resources
+from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.aws.local_aws import ACCOUNT
 from hyperpod_rehearsal.existing_resources.base_images import base_images
 from hyperpod_rehearsal.existing_resources.capacity import existing_reservations
@@ -54,7 +55,22 @@ def account_of(config: Config) -> str:
     return named_account(config) or ACCOUNT
 
 
-def existing_resources(config: Config) -> list[ExistingResource]:
-    """Return what the configuration names of its account, in the order in which it is made."""
+def existing_resources(config: Config, *, missing: Sequence[str] = ()) -> list[ExistingResource]:
+    """Return what the configuration names of its account, in the order in which it is made.
+
+    Args:
+        config: The configuration.
+        missing: ARNs, IDs or names of what the account is to lack all the same.
+
+    Raises:
+        OpsError: Something is to be missing that the configuration does not name.
+    """
     named = (subject(config) for subject in _SUBJECTS)
-    return list(dict.fromkeys(itertools.chain.from_iterable(named)))
+    resources = list(dict.fromkeys(itertools.chain.from_iterable(named)))
+    for value in missing:
+        left = [resource for resource in resources if value not in str(resource).split()]
+        if left == resources:
+            names = ", ".join(map(str, resources)) or "nothing that exists"
+            raise OpsError(f"--missing: {value!r} is not what the configuration names: {names}")
+        resources = left
+    return resources
