@@ -1,7 +1,7 @@
 """The `network` section: VPC, subnets, NAT gateways, security group and availability zones."""
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
+from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -22,8 +22,7 @@ from hyperpod_cdk.schema.section import EKS, Listed, OrchestratedBy, Section, ju
 from hyperpod_cdk.schema.words import counted
 
 SecurityGroupRule = Literal["self_ingress", "self_egress", "internet_egress"]
-SECURITY_GROUP_RULES: tuple[str, ...] = get_args(SecurityGroupRule)
-"""The rules that an existing security group needs: all traffic from and to itself, and out."""
+"""A rule for an existing security group: all traffic from and to itself, and out."""
 
 _ONE_PER_ZONE: Final = "one_per_zone"
 _OWN_ACCOUNT: Final = "own_account"

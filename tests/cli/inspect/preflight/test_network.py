@@ -255,3 +255,79 @@ def test_what_the_deployment_has_added_is_as_it_should_be(target: Target) -> Non
     create(target, "AWS::EC2::SecurityGroupIngress", stack=f"{config.name}-platform")
 
     assert found(config, target) == []
+
+
+def permission(**peer: Any) -> list[dict[str, Any]]:
+    return [{"IpProtocol": "-1", **peer}]
+
+
+ITSELF = permission(UserIdGroupPairs=[{"GroupId": GROUP}])
+WORLD = permission(IpRanges=[{"CidrIp": "0.0.0.0/0"}])
+HTTPS_PORT = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443}
+
+
+def as_a_default_group(ec2: Ec2) -> None:
+    ec2.revoke_security_group_egress(GroupId=GROUP, IpPermissions=ITSELF)
+
+
+def with_addresses_of_the_vpc(ec2: Ec2) -> None:
+    blocks = ec2.describe_vpcs(VpcIds=[VPC])["Vpcs"][0]["CidrBlockAssociationSet"]
+    ranges = [{"CidrIp": block["CidrBlock"]} for block in blocks]
+    without_self_rules(ec2)
+    ec2.authorize_security_group_ingress(GroupId=GROUP, IpPermissions=permission(IpRanges=ranges))
+
+
+def with_https(ec2: Ec2) -> None:
+    ec2.revoke_security_group_egress(GroupId=GROUP, IpPermissions=WORLD)
+    out = [{**HTTPS_PORT, "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}]
+    ec2.authorize_security_group_egress(GroupId=GROUP, IpPermissions=out)
+
+
+def with_a_prefix_list(ec2: Ec2) -> None:
+    ec2.revoke_security_group_egress(GroupId=GROUP, IpPermissions=WORLD)
+    out = [{**HTTPS_PORT, "PrefixListIds": [{"PrefixListId": "pl-0123456789abcdef0"}]}]
+    ec2.authorize_security_group_egress(GroupId=GROUP, IpPermissions=out)
+
+
+def without_way_out(ec2: Ec2) -> None:
+    ec2.revoke_security_group_egress(GroupId=GROUP, IpPermissions=WORLD)
+
+
+def as_it_is(_: Ec2) -> None: ...
+
+
+CPU_GROUP = {"name": "g", "instance_type": "ml.m5.xlarge", "instance_count": 1}
+EFA_GROUP = {**CPU_GROUP, "instance_type": "ml.p4d.24xlarge"}
+
+
+@pytest.mark.parametrize("group", [CPU_GROUP, EFA_GROUP], ids=["CPU", "EFA"])
+@pytest.mark.parametrize("own", [False, True], ids=["of the network", "of the group"])
+@pytest.mark.parametrize(
+    "rules",
+    [
+        as_it_is,
+        as_a_default_group,
+        with_addresses_of_the_vpc,
+        without_self_rules,
+        with_https,
+        with_a_prefix_list,
+        without_way_out,
+    ],
+)
+def test_a_security_group_is_judged_by_what_nodes_need(
+    rules: Callable[[Ec2], None],
+    group: Mapping[str, Any],
+    target: Target,
+    snapshot: SnapshotAssertion,
+    *,
+    own: bool,
+) -> None:
+    rules(made(target))
+    override = {"override_vpc": {"subnet_ids": [SECOND], "security_group_ids": [GROUP]}}
+    of_all = {**EXISTING, "cluster": {"instance_groups": [group]}}
+    of_group = {**EXISTING, "cluster": {"instance_groups": [{**group, **override}]}}
+    config = config_of(of_group, security_group_id=None) if own else config_of(of_all)
+
+    problems = VALIDATORS["security-group"](config, target)
+
+    assert [f"{finding.severity.name} {finding}" for finding, _ in problems] == snapshot

@@ -1,17 +1,23 @@
 """The security group that exists has the rules that nodes need, and can take those to add."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from ipaddress import IPv4Network
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.network.section import SECURITY_GROUP_RULES
-from hyperpod_cdk.schema.errors import Finding, KeyPath, error
+from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
 from hyperpod_cli.inspect.preflight.deployed import resources_of
-from hyperpod_cli.inspect.preflight.existing_network import ANYWHERE, Record, existing_vpc
+from hyperpod_cli.inspect.preflight.existing_network import (
+    ANYWHERE,
+    Record,
+    existing_vpc,
+    of_subnets,
+)
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _GROUP = ("network", "security_group_id")
 _ADDED = ("network", "add_security_group_rules")
-_ALL_TRAFFIC = "-1"
+_ALL_TRAFFIC, _HTTPS = "-1", 443
 _SAYS = {
     "self_ingress": "all traffic in from itself",
     "self_egress": "all traffic out to itself",
@@ -31,41 +37,149 @@ _SAYS = {
 def security_group(config: Config, target: Target) -> Problems:
     """Traffic within the group, or outbound traffic, is not allowed.
 
+    What nodes need is looked for, not how it is written: addresses that hold those of the VPC serve
+    as well as the group itself, but for EFA, which goes by the group alone. TCP 443 out is enough
+    for AWS's APIs and registries, to addresses, a prefix list or the group of VPC endpoints.
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html
 
-    Keys: network.add_security_group_rules, network.security_group_id
+    Keys: cluster.instance_groups[].override_vpc.security_group_ids,
+    network.add_security_group_rules, network.security_group_id
 
     [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)
     """
-    vpc, group_id = existing_vpc(config, target), config.network.security_group_id
-    if vpc is None or group_id is None:
+    vpc = existing_vpc(config, target)
+    if vpc is None:
         return
-    if group_id not in vpc.security_group_ids():
+    added_blocks = [IPv4Network(cidr) for cidr in of_subnets(config, "cidr").values()]
+    blocks, there = [*vpc.blocks().values(), *added_blocks], vpc.security_group_ids()
+    for path, group in config.cluster.groups_with_paths():
+        ids = () if group.override_vpc is None else group.override_vpc.security_group_ids
+        if there.issuperset(ids) and ids:
+            rules = [rule for group_id in ids for rule in vpc.rules(group_id)]
+            reach = _Reach(rules=rules, groups={*ids}, blocks=blocks)
+            where = (*path, "override_vpc", "security_group_ids")
+            for finding in _missing(reach, where, [*ids], has_efa=group.has_efa_accelerators):
+                yield finding, _rules_command(*ids)
+    group_id = config.network.security_group_id
+    if group_id is None:
+        return
+    if group_id not in there:
         message = f"is not a security group of {vpc.id}; name one of it, or leave the key out"
         command = f"aws ec2 describe-security-groups --group-ids {group_id}"
         yield error(_GROUP, group_id, message), command
         return
     deployed = resources_of(config, "platform", target.client)
     foreign = [rule for rule in vpc.rules(group_id) if rule["SecurityGroupRuleId"] not in deployed]
-    there = {name: _has(name, foreign, group_id) for name in SECURITY_GROUP_RULES}
-    command = f"aws ec2 describe-security-group-rules --filters Name=group-id,Values={group_id}"
-    for finding in (*_missing(config, there), *_unwelcome(config, there)):
-        yield finding, command
+    reach = _Reach(rules=foreign, groups={group_id}, blocks=blocks)
+    has_efa = any(
+        group.has_efa_accelerators
+        for group in config.cluster.all_groups
+        if group.override_vpc is None or not group.override_vpc.security_group_ids
+    )
+    added = config.network.add_security_group_rules
+    missing = _missing(reach, _GROUP, group_id, has_efa=has_efa, added=added)
+    for finding in (*missing, *_unwelcome(config, reach)):
+        yield finding, _rules_command(group_id)
 
 
-def _missing(config: Config, there: Mapping[str, bool]) -> Iterator[Finding]:
-    group_id, added = str(config.network.security_group_id), config.network.add_security_group_rules
-    for name in SECURITY_GROUP_RULES:
-        if not there[name] and name not in added:
-            message = f"has no rule for {_SAYS[name]}; " + (
-                f"add it: {_command(name, group_id)}"
-                if name == "self_egress" and there["internet_egress"]
-                else f"let the deployment add it: network.add_security_group_rules: [{name}]"
-            )
-            yield error(_GROUP, group_id, message)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Reach:
+    """What the rules of some security groups, which nodes have together, let through.
+
+    Attributes:
+        rules: As EC2 describes them.
+        groups: IDs of the groups.
+        blocks: The CIDR blocks of the VPC.
+    """
+
+    rules: Sequence[Record]
+    groups: Set[str]
+    blocks: Sequence[IPv4Network]
+
+    def has(self, name: str) -> bool:
+        """Tell whether there is a rule as the deployment would add it."""
+        return any(
+            rule.get("CidrIpv4") == ANYWHERE
+            if name == "internet_egress"
+            else _peer(rule) == rule["GroupId"]
+            for rule in self._all_traffic(is_egress=name != "self_ingress")
+        )
+
+    def within(self, *, is_egress: bool) -> bool:
+        """Tell whether all traffic of the VPC's addresses passes, from or to nodes."""
+        return any(
+            self._is_self(rule) or all(_holds(rule, block) for block in self.blocks)
+            for rule in self._all_traffic(is_egress=is_egress)
+        )
+
+    def https_out(self) -> bool:
+        """Tell whether TCP 443 passes to anything but the groups themselves."""
+        return any(
+            rule["IsEgress"] and _covers_https(rule) and not self._is_self(rule)
+            for rule in self.rules
+        )
+
+    def _all_traffic(self, *, is_egress: bool) -> Iterator[Record]:
+        for rule in self.rules:
+            if rule["IsEgress"] is is_egress and rule["IpProtocol"] == _ALL_TRAFFIC:
+                yield rule
+
+    def _is_self(self, rule: Record) -> bool:
+        return _peer(rule) in self.groups
 
 
-def _unwelcome(config: Config, there: Mapping[str, bool]) -> Iterator[Finding]:
+def _peer(rule: Record) -> str | None:
+    group_id: str | None = rule.get("ReferencedGroupInfo", {}).get("GroupId")
+    return group_id
+
+
+def _holds(rule: Record, block: IPv4Network) -> bool:
+    cidr = rule.get("CidrIpv4")
+    return cidr is not None and block.subnet_of(IPv4Network(cidr))
+
+
+def _covers_https(rule: Record) -> bool:
+    is_tcp = rule["IpProtocol"] == "tcp" and rule["FromPort"] <= _HTTPS <= rule["ToPort"]
+    return is_tcp or bool(rule["IpProtocol"] == _ALL_TRAFFIC)
+
+
+def _missing(
+    reach: _Reach,
+    path: KeyPath,
+    value: object,
+    *,
+    has_efa: bool,
+    added: Sequence[str] = (),
+) -> Iterator[Finding]:
+    """Find what nodes need and the groups of a key do not let through."""
+    is_ours = path == _GROUP
+    for name in ("self_ingress", "self_egress"):
+        fine = reach.has(name) if has_efa else reach.within(is_egress=name == "self_egress")
+        if not fine and name not in added:
+            why = ", which EFA needs" if has_efa else ""
+            adds = is_ours and not (name == "self_egress" and reach.has("internet_egress"))
+            remedy = _to_add(name, reach=reach, adds=adds)
+            yield error(path, value, f"has no rule for {_SAYS[name]}{why}; {remedy}")
+    if reach.has("internet_egress") or "internet_egress" in added:
+        return
+    lacks = f"has no rule for {_SAYS['internet_egress']}"
+    remedy = _to_add("internet_egress", reach=reach, adds=is_ours)
+    if reach.https_out():
+        message = (
+            f"{lacks}, but for TCP 443 to some: registries and packages elsewhere stay out of reach"
+        )
+        yield warning(path, value, f"{message}; if that is not meant, {remedy}")
+    else:
+        yield error(path, value, f"{lacks}, nor for TCP 443 to AWS's APIs; {remedy}")
+
+
+def _to_add(name: str, *, reach: _Reach, adds: bool) -> str:
+    if adds:
+        return f"let the deployment add it: network.add_security_group_rules: [{name}]"
+    return f"add it: {_command(name, min(reach.groups))}"
+
+
+def _unwelcome(config: Config, reach: _Reach) -> Iterator[Finding]:
     """Find rules that EC2 refuses, and those that take the one for all egress away.
 
     CloudFormation removes that one when it adds another, and does not bring it back:
@@ -74,10 +188,10 @@ def _unwelcome(config: Config, there: Mapping[str, bool]) -> Iterator[Finding]:
     group_id = str(config.network.security_group_id)
     for index, name in enumerate(config.network.add_security_group_rules):
         path: KeyPath = (*_ADDED, index)
-        if there[name]:
+        if reach.has(name):
             message = f"is there: {group_id} lets {_SAYS[name]}; EC2 refuses a second; leave it out"
             yield error(path, name, message)
-        elif name == "self_egress" and there["internet_egress"]:
+        elif name == "self_egress" and reach.has("internet_egress"):
             message = (
                 f"would cost {group_id} its rule for {_SAYS['internet_egress']}, which "
                 "CloudFormation removes when it adds another egress rule; leave it out here, and "
@@ -86,22 +200,16 @@ def _unwelcome(config: Config, there: Mapping[str, bool]) -> Iterator[Finding]:
             yield error(path, name, message)
 
 
-def _has(name: str, rules: list[Record], group_id: str) -> bool:
-    return any(
-        rule["IsEgress"] is (name != "self_ingress")
-        and rule["IpProtocol"] == _ALL_TRAFFIC
-        and (
-            rule.get("CidrIpv4") == ANYWHERE
-            if name == "internet_egress"
-            else rule.get("ReferencedGroupInfo", {}).get("GroupId") == group_id
-        )
-        for rule in rules
-    )
+def _rules_command(*group_ids: str) -> str:
+    values = ",".join(group_ids)
+    return f"aws ec2 describe-security-group-rules --filters Name=group-id,Values={values}"
 
 
 def _command(name: str, group_id: str) -> str:
     direction = "ingress" if name == "self_ingress" else "egress"
+    itself = f"UserIdGroupPairs=[{{GroupId={group_id}}}]"
+    peer = "IpRanges=[{CidrIp=0.0.0.0/0}]" if name == "internet_egress" else itself
     return (
         f"aws ec2 authorize-security-group-{direction} --group-id {group_id} --ip-permissions "
-        f"IpProtocol=-1,UserIdGroupPairs=[{{GroupId={group_id}}}]"
+        f"IpProtocol=-1,{peer}"
     )
