@@ -81,7 +81,7 @@ def deployments(chart: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     with rehearsal_environment(
         account=ACCOUNT,
         region=REGION,
-        kubernetes_version="1.34",
+        kubernetes_version="1.35",
         eks_cluster_name="mine-eks",
         log_file=directory / "local-aws.log",
         cdk=cdk_cli(),

@@ -39,7 +39,7 @@ class MyCluster(cdk.Stack):
         super().__init__(scope, construct_id, env=cdk.Environment(region="us-west-2"))
         network = Network(self, "Network", network=NetworkConfig())
         group = ClusterSecurityGroup(self, "Group", vpc=network.vpc).security_group
-        control_plane = EksConfig(version="1.34")
+        control_plane = EksConfig(version="1.35")
         eks = EksCluster(
             self,
             "Eks",

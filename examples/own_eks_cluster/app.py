@@ -32,7 +32,7 @@ from hyperpod_cdk import (
     ProvisionerAccess,
 )
 
-CONTROL_PLANE = EksConfig(version="1.34")
+CONTROL_PLANE = EksConfig(version="1.35")
 
 
 class Kubernetes(cdk.Stack):

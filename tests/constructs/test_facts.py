@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT, END_O
 from hyperpod_cdk.facts.native_cluster import lacking, native_regions
 from hyperpod_cdk.facts.prices import Price, prices, pricing_pages
 from hyperpod_cdk.facts.service_limits import regions, shape
-from tests.support.configs import EVERY_FIELD
+from tests.support.configs import CONFIGS, EVERY_FIELD
 
 UNDESCRIBED = "ml.p6e-gb200.36xlarge"
 
@@ -311,6 +311,17 @@ def test_the_support_of_each_version_is_known() -> None:
     assert tuple(END_OF_EXTENDED_SUPPORT) == HYPERPOD_KUBERNETES_VERSIONS
     # https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html
     assert END_OF_EXTENDED_SUPPORT["1.32"] == date(2027, 3, 23)
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: path.stem)
+def test_no_shipped_version_costs_more_within_sixty_days(path: Path) -> None:
+    version = load_config(path).eks.version
+    due = END_OF_STANDARD_SUPPORT[version] - timedelta(days=60)
+
+    assert datetime.now(tz=UTC).date() < due, (
+        f"{path.name} deploys Kubernetes {version}, whose standard support ends soon: set the next "
+        "version, which HyperPod lists, here and as the default"
+    )
 
 
 def test_shape_carries_its_limits() -> None:

@@ -12,7 +12,7 @@ import yaml
 from hyperpod_cli.helm.layer_binaries import layer_binaries
 from tests.support.patience import PATIENCE_SECONDS
 
-_KUBERNETES = "1.34"
+_KUBERNETES = "1.35"
 
 
 def helm(*arguments: str | Path, values: object, home: Path) -> subprocess.CompletedProcess[str]:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cdk import load_config
+from hyperpod_cdk import Config, load_config
+from hyperpod_cdk.eks.section import HYPERPOD_KUBERNETES_VERSIONS
 from hyperpod_cli.inspect.registered import concerning
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from hyperpod_rehearsal.messages import Listener
@@ -25,10 +26,24 @@ NODE_GROUPS = CONFIG_FOLDER / "examples" / "node-groups.yaml"
 """What scenarios of EKS node groups are played with: no configuration to start from has any."""
 
 
+UPGRADED = CONFIG_FOLDER / "trainium.yaml"
+"""What is deployed with a Kubernetes version that can be upgraded."""
+FORMER_VERSION = HYPERPOD_KUBERNETES_VERSIONS[-2]
+
+
+def played_with(path: Path) -> Config:
+    """Return a configuration as scenarios are played with it."""
+    config = load_config(path)
+    if path != UPGRADED:
+        return config
+    eks = config.eks.model_copy(update={"version": FORMER_VERSION})
+    return config.model_copy(update={"eks": eks})
+
+
 @cache
 def in_turn() -> Mapping[Path, list[str]]:
     """Return the scenarios to play with each configuration: those of a running deployment first."""
-    configs = {path: load_config(path) for path in (*SHIPPED, NODE_GROUPS)}
+    configs = {path: played_with(path) for path in (*SHIPPED, NODE_GROUPS)}
     turns: Iterator[Path] = itertools.cycle(SHIPPED)
     played: dict[Path, list[str]] = {path: [] for path in configs}
     for name, scenario in SCENARIOS.items():

@@ -185,7 +185,7 @@ class EksConfig(Section):
     pods have roles by service accounts (IRSA). Default: none. For a cluster that is made, the
     deployment makes it."""
 
-    version: Annotated[KubernetesVersion, Field(examples=["1.35", "1.33"])] = "1.34"
+    version: Annotated[KubernetesVersion, Field(examples=["1.34", "1.33"])] = "1.35"
     """Kubernetes version, in quotes. Versions outside 1.33 to 1.35, which the provisioner's kubectl
     and Helm support, cause a warning."""
 

@@ -156,7 +156,7 @@ def test_a_kubernetes_version_that_eks_refuses_is_told_with_its_line(
 ) -> None:
     deployed = session(CALLER)
     monkeypatch.setattr(
-        deployed, "describe_cluster", lambda name: {"cluster": {"name": name, "version": "1.32"}}
+        deployed, "describe_cluster", lambda name: {"cluster": {"name": name, "version": "1.33"}}
     )
     monkeypatch.setattr(boto3, "Session", lambda **_: deployed)
     monkeypatch.setattr(account, "VALIDATORS", {"kubernetes-version": kubernetes_version})
@@ -167,9 +167,9 @@ def test_a_kubernetes_version_that_eks_refuses_is_told_with_its_line(
     code, _, said = ran("account", "--config", config, "--for-deployment")
     assert (code, said) == (
         2,
-        f"{config}:30: eks.version: '1.34' cannot follow 1.32, which ml-eks has: EKS upgrades one "
-        "minor version at a time; deploy 1.33 first; look with: aws eks describe-addon-versions "
-        "--kubernetes-version 1.34 --region us-west-2\n",
+        f"{config}:30: eks.version: '1.35' cannot follow 1.33, which ml-eks has: EKS upgrades one "
+        "minor version at a time; deploy 1.34 first; look with: aws eks describe-addon-versions "
+        "--kubernetes-version 1.35 --region us-west-2\n",
     )
 
 

@@ -86,7 +86,7 @@ def test_a_screen_reader_is_told_what_the_picture_shows() -> None:
     root = _parsed(picture(load_config(_DEFAULT)))
     said = root.findtext(f"{_SVG}desc") or ""
     assert (root.get("role"), root.get("aria-label")) == ("img", "ml: HyperPod on EKS")
-    assert "VPC 10.192.0.0/16, 2 NAT gateways, EKS 1.34" in said
+    assert "VPC 10.192.0.0/16, 2 NAT gateways, EKS 1.35" in said
     assert "worker-group-1: 1 x ml.g5.12xlarge" in said
 
 
@@ -103,7 +103,7 @@ def test_a_screen_reader_is_told_what_the_picture_shows() -> None:
         ({}, "ml.g5.12xlarge EFA worker-group-2 1 x ml.m5.2xlarge FSx for Lustre", "OpenZFS"),
         ({}, "Who trains kubectl", "Observability"),
         ({"storage": None}, "S3 lifecycle scripts of the nodes", "FSx for Lustre"),
-        ({"eks": {"endpoint_access": "private"}}, "Kubernetes 1.34, private endpoint", "public "),
+        ({"eks": {"endpoint_access": "private"}}, "Kubernetes 1.35, private endpoint", "public "),
         ({"cluster": {"instance_groups": _groups(7)}}, "and 3 more groups", "group-4"),
         ({"observability": {"prometheus": {}}}, "Observability Prometheus", "Grafana"),
         ({"operators": {"cert_manager": True}}, "operators: cert manager", "metrics server"),

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from hyperpod_rehearsal.stage import Stage
-from tests.support.scenario_tests import in_turn
+from tests.support.scenario_tests import FORMER_VERSION, UPGRADED, in_turn
 from tests.support.stages import stage_until_destroyed
 
 
@@ -30,6 +30,8 @@ def stage(config_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     directory = tmp_path_factory.mktemp("scenarios")
     document = yaml.safe_load(config_path.read_text("utf-8"))
     document.setdefault("observability", {})["notifications"] = {}
+    if config_path == UPGRADED:
+        document.setdefault("eks", {})["version"] = FORMER_VERSION
     notified = directory / config_path.name
     notified.write_text(yaml.safe_dump(document, sort_keys=False), "utf-8")
     with stage_until_destroyed(directory, notified) as made:

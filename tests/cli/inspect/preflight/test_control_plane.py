@@ -66,7 +66,7 @@ def lines(config: Config, target: Target) -> list[str]:
     ("section", "values"),
     [
         ("eks", {"cluster_arn": "arn:aws:eks:us-west-2:444455556666:cluster/research"}),
-        ("eks", {"version": "1.33"}),
+        ("eks", {"version": "1.34"}),
         ("eks", {"endpoint_access": "private"}),
         ("eks", {"public_access_cidrs": ("192.0.2.0/24",)}),
         ("network", {"security_group_id": "sg-0123456789abcdef0"}),
@@ -87,7 +87,7 @@ def test_what_is_otherwise_is_told_with_what_to_write(
 def test_another_version_replaces_the_nodes_of_node_groups(config: Config, target: Target) -> None:
     group, *_ = load_config(CONFIG_FOLDER / "examples" / "node-groups.yaml").node_groups
     with_nodes = config.model_copy(update={"node_groups": (group,)})
-    (line,) = lines(changed(with_nodes, "eks", version="1.33"), target)
+    (line,) = lines(changed(with_nodes, "eks", version="1.34"), target)
     assert line.endswith("; node_groups follow it: their nodes are replaced")
 
 

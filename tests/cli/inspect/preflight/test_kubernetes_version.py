@@ -19,7 +19,8 @@ from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_version import (
 from tests.support.configs import EXISTING_CONTROL_PLANE, configure, configured
 from tests.support.provisioner.fake_s3 import client_error
 
-PINS = ADDON_VERSIONS["1.34"]
+VERSION = "1.34"
+PINS = ADDON_VERSIONS[VERSION]
 WITHOUT_DNS = {name: version for name, version in PINS.items() if name != "coredns"}
 WITHOUT_FSX = {name: version for name, version in PINS.items() if name != "aws-fsx-csi-driver"}
 COREDNS = PINS["coredns"]
@@ -70,7 +71,8 @@ class Eks:
 
 
 def lines(eks: Eks, **changes: Any) -> list[str]:
-    return [str(finding) for finding in kubernetes_version_findings(configure(changes), eks=eks)]
+    config = configure({"eks": {"version": VERSION}, **changes})
+    return [str(finding) for finding in kubernetes_version_findings(config, eks=eks)]
 
 
 @pytest.mark.parametrize("deployed", [None, "1.34", "1.33"])
@@ -134,7 +136,9 @@ def test_an_existing_cluster_gets_the_addons_that_are_listed(
     addons: tuple[str, ...], offered: Mapping[str, str], names: str | None
 ) -> None:
     loaded = load_config(EXISTING_CONTROL_PLANE)
-    config = loaded.model_copy(update={"eks": loaded.eks.model_copy(update={"addons": addons})})
+    config = loaded.model_copy(
+        update={"eks": loaded.eks.model_copy(update={"addons": addons, "version": VERSION})}
+    )
     eks = Eks("1.34", offered=offered, cluster="research")
 
     found = [str(finding) for finding in kubernetes_version_findings(config, eks=eks)]

@@ -52,14 +52,14 @@ CASES[node_group_count] = {
     "one more": (_with(*(_group(_CPU, n) for n in range(31))), (WARNING, "node_groups")),
 }
 CASES[node_group_release] = {
-    "of the version": _with(_group(_CPU, release_version="1.34.2-20251120")),
+    "of the version": _with(_group(_CPU, release_version="1.35.2-20251120")),
     "of another": (
         _with(_group(_CPU, release_version="1.33.5-20251112")),
         (ERROR, "node_groups[0].release_version"),
     ),
     "that a Capacity Block keeps": _with(_group(_CPU, release_version="1.33.5-20251112") | _BLOCK),
     "that no control plane had": (
-        _with(_group(_CPU, release_version="1.35.0-20251112") | _BLOCK),
+        _with(_group(_CPU, release_version="1.36.0-20251112") | _BLOCK),
         (ERROR, "node_groups[0].release_version"),
     ),
 }

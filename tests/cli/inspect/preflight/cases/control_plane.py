@@ -26,6 +26,7 @@ _OTHER_PROVIDER = (
 )
 _ADMIN = f"arn:aws:iam::{ACCOUNT_IN_FILES}:role/Admin"
 _PIN = "v0.1.0-eksbuild.1"
+_OF_1_34 = merged(MINIMUM, {"eks": {"version": "1.34"}})
 
 
 def _with_version(version: str) -> Step:
@@ -45,12 +46,12 @@ def _with_protection(deployment: Deployment) -> None:
 
 
 def _with_wrong_pin(deployment: Deployment) -> None:
-    deployment.patch.setitem(ADDON_VERSIONS["1.34"], "vpc-cni", _PIN)
+    deployment.patch.setitem(ADDON_VERSIONS[deployment.config.eks.version], "vpc-cni", _PIN)
 
 
 def _with_support_ending_soon(deployment: Deployment) -> None:
     soon = datetime.now(tz=UTC).date() + timedelta(days=30)
-    deployment.patch.setitem(END_OF_EXTENDED_SUPPORT, "1.34", soon)
+    deployment.patch.setitem(END_OF_EXTENDED_SUPPORT, deployment.config.eks.version, soon)
 
 
 def _there(**changes: Any) -> Step:
@@ -163,12 +164,14 @@ FAILURES = (
     _inference("a VPC without an endpoint of S3"),
     Failure(
         case="kubernetes-version: two versions up",
+        document=_OF_1_34,
         before=_with_version("1.32"),
         deploy=CONTROL_PLANE,
         said="Unsupported Kubernetes minor version update from 1.32 to 1.34",
     ),
     Failure(
         case="kubernetes-version: back",
+        document=_OF_1_34,
         before=_with_version("1.35"),
         deploy=CONTROL_PLANE,
         said="Unsupported Kubernetes minor version update from 1.35 to 1.34",

@@ -91,8 +91,8 @@ FAILURES = (
     ),
     Failure(
         case="ami-releases: that there is not",
-        document=_groups(release_version="1.34.1-20991231"),
+        document=_groups(release_version="1.35.1-20991231"),
         deploy=_DEPLOY,
-        said="Requested release version 1.34.1-20991231 is not valid for kubernetes version 1.34",
+        said="Requested release version 1.35.1-20991231 is not valid for kubernetes version 1.35",
     ),
 )
