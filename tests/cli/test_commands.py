@@ -106,14 +106,19 @@ def test_nothing_follows_a_synthesis_that_fails(
     assert not {name, "show_changes"} & {*steps}
 
 
+@pytest.mark.parametrize("is_closed", [False, True])
 @pytest.mark.parametrize("name", ["destroy", "pipeline"])
 def test_nothing_is_done_where_nobody_can_be_asked(
     steps: list[str],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     name: str,
+    *,
+    is_closed: bool,
 ) -> None:
     monkeypatch.setattr(sys.stdin, "isatty", lambda: False, raising=False)
+    if is_closed:
+        monkeypatch.setattr(sys, "stdin", None)
 
     assert run(name) == 2
     said = capsys.readouterr().err

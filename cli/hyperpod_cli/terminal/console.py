@@ -40,9 +40,14 @@ def require_consent(question: str, *, yes: bool, declined: str = "Nothing was do
         raise typer.Exit(DECLINED)
 
 
+def is_terminal() -> bool:
+    """Return whether someone can be asked; a shell may have closed standard input: `<&-`."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 def require_terminal(*, yes: bool) -> None:
     """Refuse to go on where nobody has agreed, and nobody can be asked."""
-    if not yes and not sys.stdin.isatty():
+    if not yes and not is_terminal():
         raise OpsError(
             "--yes: is missing, and there is no terminal for the confirmation; nothing was changed"
         )

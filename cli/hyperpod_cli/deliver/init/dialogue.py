@@ -17,6 +17,7 @@ from hyperpod_cli.deliver.init.questions import (
 from hyperpod_cli.deliver.init.template import SCHEMA, Answers, configuration, schema_of
 from hyperpod_cli.deliver.new_file import refuse_existing, report, write_new
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
+from hyperpod_cli.terminal.console import is_terminal
 from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
 
 
@@ -60,9 +61,9 @@ def _answers(given: Mapping[str, str | None], *, config: Path | None, orchestrat
     missing = [
         question.key
         for question in questions
-        if given[question.key] is None and (question.key != ADMIN or sys.stdin.isatty())
+        if given[question.key] is None and (question.key != ADMIN or is_terminal())
     ]
-    if missing and not sys.stdin.isatty():
+    if missing and not is_terminal():
         keys = " ".join(missing)
         raise OpsError(f"There is no terminal for questions; add to the command line: {keys}")
     if missing:
