@@ -1,5 +1,6 @@
 """`python -m hyperpod_cli`, which is `hyperpod-cdk`."""
 
+import gc
 import sys
 
 
@@ -13,6 +14,9 @@ def main() -> None:
     except KeyboardInterrupt:
         print("Interrupted.", file=sys.stderr)
         sys.exit(130)
+    finally:
+        # All that lives until the end would be looked through once more, for half a second.
+        gc.freeze()
 
 
 if __name__ == "__main__":

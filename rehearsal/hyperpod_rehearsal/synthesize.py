@@ -4,6 +4,7 @@
 """
 
 import argparse
+import gc
 import sys
 from pathlib import Path
 
@@ -15,4 +16,7 @@ if __name__ == "__main__":
     parser.add_argument("scripts", type=Path)
     parser.add_argument("--validate", action="store_true")
     arguments = parser.parse_args()
-    sys.exit(main(**vars(arguments)))
+    code = main(**vars(arguments))
+    # All that lives until the end would be looked through once more.
+    gc.freeze()
+    sys.exit(code)
