@@ -223,15 +223,18 @@ class Notifier:
             MaxResults=_LONGEST_LOOK,
         )
         return any(
-            each["ResourceType"] != "Cluster" and "orchestration-ready" not in each["Description"]
-            for each in (listed or {"Events": ()})["Events"]
+            each["ResourceType"] != "Cluster"
+            and "orchestration-ready" not in each.get("Description", "")
+            for each in (listed or {}).get("Events", ())
         )
 
     def _described(self) -> Described | None:
         described = _or_none(self.sagemaker.describe_cluster, ClusterName=self.cluster)
         if described is None:
             _log.info("The cluster %s does not exist", self.cluster)
-        return described
+            return None
+        # The answer need not have it.
+        return {**described, "ClusterName": self.cluster}
 
     def _node(self, instance: str) -> Mapping[str, Any] | None:
         answer = _or_none(

@@ -138,7 +138,10 @@ class Cluster:
     def describe_cluster(self, **_request: object) -> Mapping[str, Any]:
         if self.cluster is None:
             raise refused("ResourceNotFound")
-        return _answered(self.cluster)
+        # AWS need not answer the name, which the caller has.
+        return {
+            key: value for key, value in _answered(self.cluster).items() if key != "ClusterName"
+        }
 
     def describe_cluster_event(self, *, ClusterName: str, EventId: str) -> Mapping[str, Any]:
         assert ClusterName == NAME
@@ -150,7 +153,7 @@ class Cluster:
         return {"EventDetails": {"EventDetails": {"EventMetadata": metadata}}}
 
     def list_cluster_events(self, **_request: object) -> Mapping[str, Any]:
-        return {"Events": self.log}
+        return {"Events": self.log} if self.log else {}
 
     def describe_cluster_node(self, *, ClusterName: str, NodeId: str) -> Mapping[str, Any]:
         assert ClusterName == NAME

@@ -117,7 +117,8 @@ def find_cluster(
     """
     found = answer_of(sagemaker.describe_cluster, ClusterName=name)
     if found is not None:
-        return DescribedCluster(described=found)
+        # The answer need not have the name, which may be an ARN here.
+        return DescribedCluster(described={"ClusterName": name, **found})
     region = sagemaker.meta.region_name
     first = f"run `{deployed_by}`, or " if deployed_by else ""
     raise NoClusterError(

@@ -8,6 +8,7 @@ import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
+from random import Random
 from threading import RLock
 from typing import Any
 
@@ -24,7 +25,7 @@ from hyperpod_emulator.hyperpod.operations import (
     training_plans,
 )
 from hyperpod_emulator.hyperpod.operations.call import Answer, Backend, Call, Handler
-from hyperpod_emulator.hyperpod.service_model import validate_request
+from hyperpod_emulator.hyperpod.service_model import validate_request, without_optional
 from hyperpod_emulator.hyperpod.simulation.announcements import Announcer
 from hyperpod_emulator.hyperpod.simulation.cluster_lifecycle import ClusterLifecycle, recover_marked
 from hyperpod_emulator.hyperpod.simulation.errors import (
@@ -83,6 +84,7 @@ class HyperPodService:
         hardware: Knows the hardware of instance types; of one it does not know, no EFA is used.
         release_version: The latest HyperPod AMI release.
         unknowns: Which answers hold where AWS gives none.
+        omissions: What decides which optional members answers lack. Default: they have all.
     """
 
     def __init__(
@@ -98,8 +100,9 @@ class HyperPodService:
         hardware: HardwareOf = unknown_hardware,
         release_version: str = DEFAULT_RELEASE_VERSION,
         unknowns: Unknowns | None = None,
+        omissions: Random | None = None,
     ) -> None:
-        self._clock = clock
+        self._clock, self._omissions = clock, omissions
         self._lock = RLock()
         self._surroundings = Surroundings(
             agenda=Agenda(),
@@ -160,9 +163,12 @@ class HyperPodService:
             for member in given.keys() & _NOT_PLAYED.get(operation, set()):
                 raise validation_error(f"{member} of {operation} is not simulated.")
             try:
-                return handler(self._backend, Call(request=given, caller=caller, now=now))
+                answer = handler(self._backend, Call(request=given, caller=caller, now=now))
             finally:
                 self._announcer.look()
+            if self._omissions is None:
+                return answer
+            return without_optional(operation, answer, request=given, chance=self._omissions)
 
     def advance(self) -> float:
         """Let everything happen that is due, and return the time."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from random import Random
 from typing import Any
 
 from botocore.loaders import Loader
@@ -60,6 +61,42 @@ def input_shape(operation: str) -> StructureShape:
 def output_shape(operation: str) -> StructureShape:
     """Return the shape of an operation's response."""
     return _present(service_model().operation_model(operation).output_shape, operation)
+
+
+def without_optional(
+    operation: str, answer: Mapping[str, Any], *, request: Mapping[str, Any], chance: Random
+) -> dict[str, Any]:
+    """Return a response without some of what AWS need not answer.
+
+    That is, of the members that the model does not require, those that are empty, that repeat the
+    request, and free text.
+    """
+
+    def kept(shape: Shape, value: Any) -> Any:  # noqa: ANN401 - any JSON value
+        if isinstance(shape, ListShape):
+            return [kept(shape.member, item) for item in value]
+        if not isinstance(shape, StructureShape):
+            return value
+        return {
+            name: kept(shape.members[name], item) if item is not None else None
+            for name, item in value.items()
+            if name not in shape.members
+            or name in shape.required_members
+            or not _is_dispensable(shape.members[name], item, asked=request.get(name))
+            or chance.random() < _KEPT
+        }
+
+    shape = service_model().operation_model(operation).output_shape
+    result: dict[str, Any] = {**answer} if shape is None else kept(shape, answer)
+    return result
+
+
+_KEPT = 0.5
+
+
+def _is_dispensable(shape: Shape, value: object, *, asked: object) -> bool:
+    is_text = shape.type_name == "string" and not {"enum", "pattern"} & shape.metadata.keys()
+    return value in (None, "", [], {}) or value == asked or is_text
 
 
 def _present(shape: StructureShape | None, operation: str) -> StructureShape:

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from random import Random
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -133,3 +134,16 @@ def test_body_that_is_not_an_object(api: HyperPodApi, body: str) -> None:
 
     assert (response.status, answer["__type"]) == (400, "SerializationException")
     assert response.headers["Content-Type"].startswith("application/x-amz-json-1.1")
+
+
+def test_answers_may_lack_what_the_model_does_not_require() -> None:
+    service = HyperPodService(clock=time.time, timings=QUICK, omissions=Random(1))  # noqa: S311 - no secret
+    with HyperPodApi(service=service) as running:
+        sagemaker = client(running)
+        sagemaker.create_cluster(**create_request(group(), NodeProvisioningMode="Continuous"))
+        answers = [sagemaker.describe_cluster(ClusterName=NAME) for _ in range(20)]
+        events = sagemaker.list_cluster_events(ClusterName=NAME)
+
+    assert all({"ClusterArn", "ClusterStatus", "InstanceGroups"} <= each.keys() for each in answers)
+    assert {"ClusterName" in each for each in answers} == {True, False}
+    assert all(each["EventId"] for each in events.get("Events", ()))
