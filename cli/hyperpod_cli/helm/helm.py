@@ -136,18 +136,36 @@ class Helm:
 
         The values win over those of files and the chart's own, and settings, `KEY=VALUE`, over all.
         """
+        given = self._values(values, files=files, settings=settings)
+        return self._run(
+            "template", release, chart, "--namespace", namespace, "--include-crds", *given
+        )
+
+    def merged_values(
+        self,
+        chart: Path,
+        *,
+        values: Mapping[str, Any],
+        files: Sequence[Path],
+        settings: Sequence[str],
+    ) -> Mapping[str, Any]:
+        """Return what `template` gives a chart, in one mapping, without the chart's defaults."""
+        given = self._values(values, files=files, settings=settings)
+        # `template` does not print them; this does not reach a cluster either.
+        answer = self._run("install", RELEASE, chart, "--dry-run=client", "--output=json", *given)
+        merged: Mapping[str, Any] = json.loads(answer)["config"]
+        return merged
+
+    def _values(
+        self, values: Mapping[str, Any], *, files: Sequence[Path], settings: Sequence[str]
+    ) -> list[str | Path]:
+        """Return the arguments that give helm values, later ones over earlier ones."""
         file = self.home / "values.json"
         file.write_text(json.dumps(values))
-        return self._run(
-            "template",
-            release,
-            chart,
-            "--namespace",
-            namespace,
-            "--include-crds",
+        return [
             *(part for each in (*files, file) for part in ("--values", each)),
             *(part for each in settings for part in ("--set", each)),
-        )
+        ]
 
     def _run(self, *arguments: str | Path, timeout_seconds: int = 120) -> str:
         environment = {

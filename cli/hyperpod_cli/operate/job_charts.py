@@ -76,6 +76,16 @@ def rendered(
     return [item for item in yaml.safe_load_all(text) if item]
 
 
+def merged_values(
+    chart: str, *, values: Mapping[str, Any], files: Sequence[Path], settings: Sequence[str]
+) -> Mapping[str, Any]:
+    """Return all that `rendered` gives a chart, as one file of values has it."""
+    folder = asset_directory("charts") / chart
+    with TemporaryDirectory() as home:
+        helm = Helm(binary=helm_binary(), home=Path(home))
+        return helm.merged_values(folder, values=values, files=files, settings=settings)
+
+
 def submit(api: ApiClient, objects: Iterable[Object]) -> None:
     """Create or change objects by server-side apply."""
     for item in objects:

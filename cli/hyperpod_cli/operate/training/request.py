@@ -18,7 +18,7 @@ from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cdk.storage.claim_section import READ_ONLY
 from hyperpod_cdk.synthesis.assets import asset_directory
-from hyperpod_cli.operate.job_charts import Object, rendered
+from hyperpod_cli.operate.job_charts import Object, merged_values, rendered
 from hyperpod_cli.operate.job_options import Given
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.governance import namespace_of, priority_of, queue_of
@@ -65,7 +65,8 @@ class JobRequest:
     """A job as it is submitted.
 
     Attributes:
-        added: The values that are not in the user's files, but come from options and configuration.
+        added: The values that are not in the user's files, but come from options, settings and
+            configuration: with them, helm renders the same objects.
         grows_to: The size to which the Cluster Autoscaler may grow the group; 0 without it.
     """
 
@@ -170,6 +171,9 @@ def requested(
     )
     scales = config.operators.cluster_autoscaler
     grows_to = group.most_nodes if scales and isinstance(group, ManagedNodeGroupConfig) else 0
+    if given.settings:
+        merged = merged_values(_CHART, values=added, files=files, settings=given.settings)
+        added = {key: value for key, value in merged.items() if said.get(key) != value}
     return JobRequest(group=group, added=added, objects=objects, grows_to=grows_to)
 
 

@@ -11,6 +11,10 @@ from hyperpod_cli.operate.training.request import requested
 from hyperpod_cli.terminal.errors import OpsError
 from tests.cli.operate.training.conftest import IMAGE, P4D, asked, given
 from tests.conftest import Configure, Raises
+from tests.support.chart_rendering import objects
+from tests.support.configs import REPOSITORY
+
+CHART = REPOSITORY / "charts" / "training"
 
 
 def test_the_configuration_fills_in_what_the_values_do_not_say(config: Config) -> None:
@@ -63,6 +67,29 @@ def test_options_win_over_values_and_settings_over_both(config: Config, tmp_path
     assert "--max-steps=5" in request.container["args"]
     claims = [each.get("persistentVolumeClaim") for each in request.pod["volumes"]]
     assert claims[0] == {"claimName": "other"}
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        [],
+        ["rendezvous.backend=etcd"],
+        ["nodes=3", "arguments.max-steps=5"],
+        ["arguments.learning-rate=0.0001", "arguments.keep=1000000"],
+        ["tolerations[0].operator=Exists", "secret=", "priorityClass=null"],
+        ["env.A=1\\,2,env.B=c"],
+    ],
+)
+def test_helm_renders_the_job_from_its_files_and_the_values_added(
+    config: Config, tmp_path: Path, settings: list[str]
+) -> None:
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("{instanceType: ml.p4d.24xlarge, nodes: 1, arguments: {keep: 5}, env: {B: b}}")
+    files = [CHART / "values" / "deepspeed-zero3.yaml", mine]
+    request = asked(config, *map(str, files), settings=settings)
+
+    values = [word for file in files for word in ("--values", file)]
+    assert objects(CHART, *values, values=request.added, home=tmp_path) == request.objects
 
 
 @pytest.mark.parametrize(
