@@ -9,12 +9,14 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.facts import mig
 from hyperpod_cdk.facts.instance_types import ec2_name, instance_facts, instance_types
+from hyperpod_cdk.facts.kubernetes_support import END_OF_EXTENDED_SUPPORT
 from hyperpod_cdk.facts.regional_types import regional_types
 from hyperpod_emulator.aws.local_aws import (
     AwsClients,
@@ -249,6 +251,11 @@ def rehearsal_environment(
             kubernetes_ca=base64.b64encode(kubernetes.ca_pem.encode()).decode(),
             kubernetes_token=kubernetes.addons_token,
             regional_types=regional_types(),
+            ended_versions=[
+                version
+                for version, end in END_OF_EXTENDED_SUPPORT.items()
+                if datetime.now(tz=UTC).date() >= end
+            ],
             instance_types=tuple(map(ec2_name, instance_types())),
             allowed_calls=str(log_file.with_name(ALLOWED_CALLS)),
             messages=str(messages),

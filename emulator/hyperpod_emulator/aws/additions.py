@@ -16,6 +16,7 @@ from hyperpod_emulator.aws import (
     service_quotas,
 )
 from hyperpod_emulator.aws.cloudformation import (
+    change_sets,
     express_mode,
     failures,
     service_role,
@@ -104,6 +105,7 @@ _MODULES = (
     network_dependencies,
     own_network,
     failures,
+    change_sets,
     express_mode,
     functions,
     messages,

@@ -30,6 +30,7 @@ class Settings:
             https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html is about; AWS does
             not say whether HyperPod does.
         regional_types: Regions whose CloudFormation has a type, by the types that not all have.
+        ended_versions: Kubernetes versions of which EKS makes no cluster any more.
         instance_types: Names without `ml.` of the instances EC2 offers; none given: those of
             HyperPod in MiniStack's SDK, which is older than others.
         allowed_calls: File that gets which statements of roles allowed their calls, a JSON object a
@@ -45,6 +46,7 @@ class Settings:
     kubernetes_token: str = field(default="", repr=False)
     source_account: bool = False
     regional_types: Mapping[str, Collection[str]] = field(default_factory=dict)
+    ended_versions: Collection[str] = ()
     instance_types: Collection[str] = ()
     allowed_calls: str = ""
     messages: str = ""

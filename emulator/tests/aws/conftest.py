@@ -14,7 +14,9 @@ from hyperpod_emulator.testing.stacks import KUBERNETES_CA, KUBERNETES_ENDPOINT
 def aws() -> Iterator[LocalAws]:
     """Return a local AWS without a HyperPod API."""
     settings = LocalAwsSettings(
-        kubernetes_endpoint=KUBERNETES_ENDPOINT, kubernetes_ca=KUBERNETES_CA
+        ended_versions=["1.28"],
+        kubernetes_endpoint=KUBERNETES_ENDPOINT,
+        kubernetes_ca=KUBERNETES_CA,
     )
     with LocalAws(settings) as running:
         yield running

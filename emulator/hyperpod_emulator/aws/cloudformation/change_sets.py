@@ -3,14 +3,16 @@
 https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-changesets.html
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 
-from ministack.services.cloudformation import changesets, handlers
-
-from hyperpod_emulator.aws.ministack import Response, cloudformation, wrap
+from hyperpod_emulator.aws.ministack import (
+    Response,
+    changesets,
+    cloudformation,
+    handlers,
+    wrap,
+)
 
 _Params = dict[str, Any]
 _NOTHING = "didn't contain changes"

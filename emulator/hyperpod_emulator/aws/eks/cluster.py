@@ -139,11 +139,20 @@ def _describe(described: Callable[[str], Response], name: str) -> Response:
     return described(name)
 
 
+def _version_problem(body: dict[str, Any]) -> str | None:
+    """Return why EKS makes no cluster of a version; it chooses one itself if none is asked for.
+
+    https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html
+    """
+    ended = body.get("version") in own_settings().ended_versions
+    return f"unsupported Kubernetes version: {body['version']}" if ended else None
+
+
 def _create(
     unchecked: Callable[..., Response], body: dict[str, Any], creator_arn: str | None = None
 ) -> Response:
     refusal = network_refusal(body)
-    problem = _encryption_problem(body)
+    problem = _encryption_problem(body) or _version_problem(body)
     if refusal is not None or problem is not None:
         return refusal or eks_api.refusal(str(problem))
     response = unchecked(body, creator_arn)

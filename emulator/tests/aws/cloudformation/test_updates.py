@@ -268,3 +268,28 @@ def test_what_an_undeleted_resource_depends_on_stays(aws: LocalAws) -> None:
     client(aws, "eks").update_cluster_config(name="undeleted", deletionProtection=False)
     delete(aws, stack)
     assert "undeleted" not in client(aws, "eks").list_clusters()["clusters"]
+
+
+def test_another_output_alone_is_a_change(aws: LocalAws) -> None:
+    first, second = ({name: {"Ref": "Vpc"}} for name in ("First", "Second"))
+    stack = deploy(aws, VPC, first)
+    cloudformation = client(aws, "cloudformation")
+
+    def change_set(name: str, outputs: Template) -> dict[str, object]:
+        given = {"ChangeSetName": name, "StackName": stack.name, "ChangeSetType": "UPDATE"}
+        values = {key: {"Value": value} for key, value in outputs.items()}
+        body = json.dumps({"Resources": VPC, "Outputs": values})
+        cloudformation.create_change_set(**given, TemplateBody=body)
+        shown: dict[str, object] = cloudformation.describe_change_set(
+            ChangeSetName=name, StackName=stack.name
+        )
+        return shown
+
+    assert change_set("same", first)["ExecutionStatus"] == "UNAVAILABLE"
+    assert change_set("other", second)["ExecutionStatus"] == "AVAILABLE"
+    cloudformation.execute_change_set(ChangeSetName="other", StackName=stack.name)
+    cloudformation.get_waiter("stack_update_complete").wait(
+        StackName=stack.name, WaiterConfig={"Delay": 0.2, "MaxAttempts": 100}
+    )
+    [shown] = cloudformation.describe_stacks(StackName=stack.name)["Stacks"]
+    assert [each["OutputKey"] for each in shown["Outputs"]] == ["Second"]

@@ -41,6 +41,11 @@ def version_of(aws: LocalAws, stack: Stack) -> str:
     return str(eks.describe_cluster(name=stack.outputs["Name"])["cluster"]["version"])
 
 
+def test_none_is_made_of_a_version_whose_support_has_ended(aws: LocalAws) -> None:
+    with pytest.raises(StackFailedError, match=r"unsupported Kubernetes version: 1\.28"):
+        deploy(aws, eks_network(Version="1.28"), {})
+
+
 @pytest.mark.parametrize(
     ("version", "wanted", "said"),
     [
