@@ -208,6 +208,26 @@ def test_own_resources_replace_those_of_the_type(tmp_path: Path) -> None:
     assert "FI_PROVIDER" not in json.dumps(made)
 
 
+def _on_trainium(model: str, *, family: str = "") -> dict[str, Any]:
+    arguments = {"strategy": "neuron", "model": model}
+    return {"instanceType": "ml.trn1.32xlarge", "arguments": arguments, "modelFamily": family}
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        _on_trainium("Qwen/Qwen3-8B"),
+        _on_trainium("ibm-granite/granite-3.1-8b-base"),
+        _on_trainium("/fsx/models/ours"),
+        _on_trainium("HuggingFaceTB/SmolLM2-1.7B", family="llama"),
+        {"arguments": {"model": "mistralai/Mistral-7B-v0.1"}},
+        {"instanceType": "ml.trn1.32xlarge", "entrypoint": ["/fsx/mine.py"]},
+    ],
+)
+def test_what_trains_is_not_refused(values: dict[str, Any], tmp_path: Path) -> None:
+    assert render("llama2-7b-p4d", home=tmp_path, **values)
+
+
 @pytest.mark.parametrize(
     ("values", "told"),
     [
@@ -222,6 +242,12 @@ def test_own_resources_replace_those_of_the_type(tmp_path: Path) -> None:
         ({"instanceType": "ml.m5.2xlarge"}, "ml.m5.2xlarge has no accelerators that are known"),
         ({"env": {"HF_TOKEN": "hf_secret"}}, "env.HF_TOKEN: a token does not belong into values"),
         ({"arguments": {"backend": "smddp"}, "instanceType": "ml.p5.48xlarge"}, "smddp is for"),
+        ({"arguments": {"strategy": "neuron"}}, "arguments.strategy: neuron is not for ml.p4d."),
+        ({"instanceType": "ml.trn1.32xlarge"}, "arguments.strategy: fsdp is not for ml.trn1."),
+        (_on_trainium("mistralai/Mistral-7B-v0.1"), "arguments.model: mistralai/Mistral-7B-v0.1 "),
+        (_on_trainium("Qwen/Qwen2.5-7B"), "arguments.model: Qwen/Qwen2.5-7B is not of a family"),
+        (_on_trainium("tiny"), "arguments.model: tiny is not of a family"),
+        (_on_trainium("meta-llama/Llama-2-7b-hf", family="gemma"), "arguments.model: gemma"),
     ],
 )
 def test_a_bad_value_is_refused(values: dict[str, Any], told: str, tmp_path: Path) -> None:

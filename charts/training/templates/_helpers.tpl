@@ -23,7 +23,29 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if and (eq .Values.arguments.backend "smddp") (not (has (trimPrefix "ml." .Values.instanceType) (list "p4d.24xlarge" "p4de.24xlarge"))) }}
   {{- fail (printf "arguments.backend: smddp is for p4d.24xlarge and p4de.24xlarge, not for %s; leave it to auto" .Values.instanceType) }}
 {{- end }}
+{{- if has "hyperpod_training" .Values.entrypoint }}
+  {{- include "training.check" (dict "values" .Values "accelerator" $resources.accelerator "families" (.Files.Get "files/neuron-families.json" | fromJsonArray)) }}
+{{- end }}
 {{- toJson $resources }}
+{{- end }}
+
+{{- /* What the training program would refuse on the nodes: a strategy for other accelerators, and a
+model of a family that does not train on Trainium, by its name at Hugging Face. */ -}}
+{{- define "training.check" -}}
+{{- $strategy := .values.arguments.strategy | default "fsdp" }}
+{{- $isNeuron := hasPrefix "aws.amazon.com/" .accelerator }}
+{{- if ne $isNeuron (eq $strategy "neuron") }}
+  {{- fail (printf "arguments.strategy: %s is not for %s, which has %s; take %s" $strategy .values.instanceType (ternary "Trainium" "GPUs" $isNeuron) (ternary "neuron" "fsdp or deepspeed" $isNeuron)) }}
+{{- end }}
+{{- $model := .values.arguments.model | toString }}
+{{- $family := .values.modelFamily | default $model }}
+{{- $trains := hasPrefix "/" $family }}
+{{- range .families }}
+  {{- $trains = or $trains (contains . (lower $family)) }}
+{{- end }}
+{{- if and $isNeuron (not $trains) }}
+  {{- fail (printf "arguments.model: %s is not of a family that trains on Trainium: %s; take another model, or set modelFamily if it is of one that its name does not contain" $family (join ", " .families)) }}
+{{- end }}
 {{- end }}
 
 {{- define "training.metadata" -}}

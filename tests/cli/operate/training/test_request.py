@@ -110,6 +110,7 @@ def test_helm_renders_the_job_from_its_files_and_the_values_added(
         ([], {"settings": ["env.HF_TOKEN=x"]}),
         ([], {"name": "Llama"}),
         (["smddp"], {"group": "slow"}),
+        (["trainium"], {"group": "slow"}),
     ],
 )
 def test_bad_input_is_one_line(
