@@ -11,11 +11,13 @@ from hyperpod_cdk import Config, load_config
 from tests.conftest import Assemble
 from tests.laws.planted import PLANTED
 from tests.support.configs import (
+    CLOSED,
     CONFIGS,
     EVERY_EXISTING_RESOURCE,
     EVERY_FIELD,
     EVERY_SLURM_FIELD,
     configure,
+    configured,
 )
 from tests.support.laws import Deployment, laws
 
@@ -32,6 +34,43 @@ def violations(config: Config, templates: Mapping[str, Any]) -> list[str]:
 @pytest.mark.parametrize("path", EVERYWHERE, ids=lambda path: path.stem)
 def test_every_deployment_obeys_every_law(path: Path, assemble: Assemble) -> None:
     config = load_config(path)
+
+    assert violations(config, assemble(config).templates()) == []
+
+
+_REGISTRY = {"image_registry": "111122223333.dkr.ecr.us-west-2.amazonaws.com/hyperpod"}
+PAIRS: dict[str, dict[str, Any]] = {
+    "a key that is made, and Container Insights": {
+        "encryption": {"create_kms_key": True},
+        "observability": {"cloudwatch": {}, "notifications": {}},
+    },
+    "a closed network, and buckets of others": {
+        **CLOSED,
+        "helm": _REGISTRY,
+        "operators": {"s3_csi_driver": True},
+        "cluster": {"data_buckets": [{"name": "data-of-another-account"}]},
+    },
+    "the longest names": {
+        "name": "n" * 20,
+        "cluster": {
+            "name": "c" * 63,
+            "instance_groups": [
+                {"name": "g", "instance_type": "ml.g5.12xlarge", "instance_count": 1}
+            ],
+        },
+        "eks": {"cluster_name": "e" * 100},
+        "encryption": {"create_kms_key": True},
+        "observability": {"cloudwatch": {}, "notifications": {}},
+        "workloads": {},
+    },
+}
+"""What no example has together."""
+
+
+@pytest.mark.slow(seconds=1)
+@pytest.mark.parametrize("changes", PAIRS.values(), ids=PAIRS)
+def test_pairs_obey_every_law(changes: dict[str, Any], assemble: Assemble) -> None:
+    config = configured(changes)
 
     assert violations(config, assemble(config).templates()) == []
 
