@@ -11,10 +11,10 @@ from typing import Any
 import yaml
 
 from hyperpod_cli.helm.layer_binaries import local_binary
-from hyperpod_cli.terminal.errors import FailedError
+from hyperpod_cli.terminal.errors import FailedError, OpsError
 
 
-class ChartError(FailedError):
+class ChartError(OpsError):
     """Packaging failed; the message is one line: what, where, what to do."""
 
 

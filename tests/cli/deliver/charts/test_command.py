@@ -72,7 +72,7 @@ def test_only_the_pinned_package_is_kept(run: Command, output: Path, tmp_path: P
 
 
 def test_packaged_when_it_is_missing(tmp_path: Path) -> None:
-    assert _ran(tmp_path, CONFIG).code == 1
+    assert _ran(tmp_path, CONFIG).code == 2
 
 
 def test_a_wrong_configuration_is_reported_first(tmp_path: Path) -> None:
@@ -151,8 +151,8 @@ def test_a_region_that_the_newest_commit_has_no_image_for_is_a_failure(
     helpers.write_text(helpers.read_text().replace("us-west-2", "us-west-9"))
     upstream.commit()
     outcome = run("check")
-    assert outcome.code == 1
-    assert "error: the configuration does not fit the chart" in outcome.error
+    assert outcome.code == 2
+    assert "the configuration does not fit the chart" in outcome.error
     assert "region: 'us-west-2' has no image of HyperPod's health monitoring agent" in outcome.error
 
 
@@ -161,7 +161,7 @@ def test_a_chart_of_ones_own_is_not_compared(run: Command, tmp_path: Path, chart
     config = tmp_path / "mine.yaml"
     config.write_text(f"{_CONFIG}helm: {{chart: {chart}}}\n")
     outcome = run("check", "--config", str(config))
-    assert outcome.code == 1
+    assert outcome.code == 2
     assert f"helm.chart names {chart}" in outcome.error
 
 
@@ -182,26 +182,26 @@ def test_a_newest_commit_that_cannot_be_packaged_is_a_failure(
     upstream.requirements.append(remote("kueue", "0.9.0", "https://kueue.invalid", "kueue.enabled"))
     upstream.commit()
     outcome = run("check")
-    assert outcome.code == 1
-    assert "error: the chart requires kueue 0.9.0" in outcome.error
+    assert outcome.code == 2
+    assert "the chart requires kueue 0.9.0" in outcome.error
 
 
 @pytest.mark.usefixtures("recorded")
 def test_a_repository_out_of_reach_is_a_failure(run: Command, upstream: Upstream) -> None:
     shutil.rmtree(upstream.repository)
     outcome = run("check")
-    assert outcome.code == 1
-    assert f"error: cannot reach {upstream.repository}" in outcome.error
+    assert outcome.code == 2
+    assert f"cannot reach {upstream.repository}" in outcome.error
 
 
 def test_without_a_packaged_chart_there_is_nothing_to_compare(run: Command) -> None:
     outcome = run("check")
-    assert outcome.code == 1
+    assert outcome.code == 2
     assert "run `hyperpod-cdk charts` first" in outcome.error
 
 
 @pytest.mark.usefixtures("recorded")
 def test_a_package_of_another_commit_is_not_compared(run: Command, upstream: Upstream) -> None:
     outcome = run("check", GIT_COMMIT=upstream.commit())
-    assert outcome.code == 1
+    assert outcome.code == 2
     assert "is of another commit: run `hyperpod-cdk charts` first" in outcome.error

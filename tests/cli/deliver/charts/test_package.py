@@ -332,7 +332,7 @@ def test_a_package_that_is_not_the_pinned_one_is_not_published(
 
     refused = run()
 
-    assert (refused.code, output.exists()) == (1, False)
+    assert (refused.code, output.exists()) == (2, False)
     assert f"{pins} pins {'0' * 64}" in refused.error
 
 

@@ -124,7 +124,7 @@ def test_what_cannot_be_packaged_is_refused_in_a_line(
 
     outcome = run(**{"DIGESTS": "record", **variables})
 
-    assert (outcome.code, outcome.error.count("\n")) == (1, 1)
+    assert (outcome.code, outcome.error.count("\n")) == (2, 1)
     assert not (pins.parent / "build").exists()
     text = outcome.error.replace(str(pins.parent), "FOLDER").replace(upstream.commit_id, "COMMIT")
     text = re.sub(r"(?<=127.0.0.1:)\d+", "PORT", text.removesuffix("\n"))

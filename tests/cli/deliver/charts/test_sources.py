@@ -70,7 +70,7 @@ def test_without_git_the_error_names_the_other_way(
 
 def test_without_a_digest_the_error_names_the_command(run: Command, output: Path) -> None:
     outcome = run()
-    assert outcome.code == 1
+    assert outcome.code == 2
     assert "nvidia-device-plugin 0.16.1" in outcome.error
     assert "`CHART_DIGESTS=record hyperpod-cdk charts`" in outcome.error
     assert not output.exists()
@@ -103,7 +103,7 @@ def test_a_changed_archive_is_refused(run: Command, upstream: Upstream, output: 
     archive = upstream.archives / "nvidia-device-plugin-0.16.1.tgz"
     archive.write_bytes(archive.read_bytes() + b"\0")
     outcome = run()
-    assert outcome.code == 1
+    assert outcome.code == 2
     assert "nvidia-device-plugin 0.16.1: digest mismatch" in outcome.error
     assert sha256_of(archive) in outcome.error
     assert {path.name: path.read_bytes() for path in output.iterdir()} == before
@@ -226,7 +226,7 @@ def test_a_version_that_the_repository_lacks(
     (upstream.archives / "nvidia-device-plugin-0.16.1.tgz").unlink()
     upstream.helm("repo", "index", upstream.archives, "--url", repository)
     outcome = run(ARCHIVES="", DIGESTS="record")
-    assert outcome.code == 1
+    assert outcome.code == 2
     assert f"cannot fetch nvidia-device-plugin 0.16.1 from {repository}" in outcome.error
     assert "set CHART_ARCHIVES to it" in outcome.error
     assert not output.exists()
