@@ -22,6 +22,7 @@ from hyperpod_cdk.facts.instance_types import (
     instance_facts,
     instance_types,
     is_accelerated,
+    is_arm,
     regions_known,
     regions_with,
     training_plan_types,
@@ -203,6 +204,19 @@ def test_instance_types_are_those_of_the_api() -> None:
     assert {"ml.p5.48xlarge", "ml.trn2.48xlarge", "ml.m5.2xlarge"} <= set(types)
     assert all(instance_type.startswith("ml.") for instance_type in types)
     assert len(set(types)) == len(types)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_it"),
+    [
+        (UNDESCRIBED, True),
+        ("ml.m7g.large", True),
+        ("ml.p6-b200.48xlarge", False),
+        ("p5.48xlarge", False),
+    ],
+)
+def test_what_runs_no_programs_for_x86(name: str, is_it: bool) -> None:
+    assert is_arm(name) is is_it
 
 
 def test_accelerators_go_by_family() -> None:

@@ -1,8 +1,8 @@
 """There is an image to build: a group has accelerators that one is for."""
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.facts.instance_types import is_accelerated
 from hyperpod_cdk.schema.errors import Findings, error
-from hyperpod_cdk.workloads.images import base_images
 
 
 def training_images(config: Config) -> Findings:
@@ -10,7 +10,8 @@ def training_images(config: Config) -> Findings:
 
     https://aws.github.io/deep-learning-containers/reference/available_images/
     """
-    if config.workloads is not None and not base_images(config.instance_types):
+    # Of types that no public source describes, image_platform says more.
+    if config.workloads is not None and not any(map(is_accelerated, config.instance_types)):
         message = (
             "has nothing to build: no instance group has GPUs or Trainium; add one, or leave "
             "workloads out"

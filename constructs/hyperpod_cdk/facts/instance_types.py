@@ -18,6 +18,10 @@ _PREFIX = "ml."
 # EC2's naming convention puts the family first; these families carry GPUs or Trainium chips.
 # https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-type-names.html
 _ACCELERATED = re.compile(r"(ml\.)?(p|g|gr|trn)\d")
+# By the same convention, an option after a hyphen names the chip; those of NVIDIA Grace are Arm's.
+# EC2's answer as public packages carry it lacks these types:
+# https://docs.aws.amazon.com/eks/latest/userguide/ml-eks-nvidia-ultraserver.html
+_GRACE = re.compile(r"(ml\.)?p\w+-gb\d")
 # One network interface serves the pods of a HyperPod node, and of its addresses 50 at most.
 # Matches the published table of pods and addresses by instance type:
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
@@ -172,6 +176,18 @@ def is_accelerated(instance_type: str) -> bool:
     if facts is None:
         return _ACCELERATED.match(instance_type) is not None
     return facts.accelerator is not None
+
+
+def is_arm(instance_type: str) -> bool:
+    """Tell whether programs for x86-64 do not run on a type, by HyperPod's name or EC2's.
+
+    Raises:
+        ValueError: HyperPod has no such instance type.
+    """
+    facts = instance_facts(instance_type)
+    if facts is None:
+        return _GRACE.match(instance_type) is not None
+    return facts.architecture == "arm64"
 
 
 def default_threads_per_core(types: Iterable[str]) -> int | None:

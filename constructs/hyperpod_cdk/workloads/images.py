@@ -12,7 +12,8 @@ from hyperpod_cdk.facts.instance_types import instance_facts
 
 CONTEXT_EXCLUDES = ("__pycache__", ".*")
 """Names in the build context that are neither sent nor part of a tag."""
-_PLATFORM = "linux/amd64"
+PLATFORM = "linux/amd64"
+"""Of the nodes that can run the images."""
 _DIGITS = 16
 
 
@@ -46,7 +47,7 @@ class TrainingImage:
         arguments = {"DLC_REGISTRY": base_registry, **({"PIP_INDEX_URL": index} if index else {})}
         return [
             "docker", "buildx", "build", "--push",
-            "--platform", _PLATFORM,
+            "--platform", PLATFORM,
             # Attestations would make each tag a list of two images, one of which no node can run.
             "--provenance=false",
             *(word for pair in arguments.items() for word in ("--build-arg", "=".join(pair))),

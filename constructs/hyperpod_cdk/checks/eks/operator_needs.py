@@ -1,13 +1,12 @@
 """What each operator needs besides itself."""
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.facts.instance_types import instance_facts
+from hyperpod_cdk.facts.instance_types import is_arm
 from hyperpod_cdk.operators.section import CLUSTER_TAG
 from hyperpod_cdk.schema.errors import Findings, error, warning
 
 # https://docs.aws.amazon.com/elasticloadbalancing/latest/application/application-load-balancers.html
 _ZONES = 2
-_ARCHITECTURE = "x86_64"
 
 
 def operator_needs(config: Config) -> Findings:
@@ -69,8 +68,7 @@ def _inference_operator(config: Config) -> Findings:
             "Manager, whose API has no VPC endpoint"
         )
         yield error(key, True, message)
-    facts = [instance_facts(name) for name in config.instance_types]
-    if facts and all(each is not None and each.architecture != _ARCHITECTURE for each in facts):
+    if config.instance_types and all(map(is_arm, config.instance_types)):
         # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-inference-release-notes.html
         message = "have no x86-64, on which alone the inference operator runs; add a group"
         names = [group.name for group in config.cluster.instance_groups]

@@ -3,12 +3,24 @@
 from typing import Any
 
 from hyperpod_cdk.checks.base_registry import base_registry
+from hyperpod_cdk.checks.image_platform import image_platform
 from hyperpod_cdk.checks.package_index import package_index
 from hyperpod_cdk.checks.training_images import training_images
 from tests.support.configs import CLOSED
-from tests.support.rule_cases import CPU, ERROR, GPU, TRAINIUM, Cases, config, group
+from tests.support.rule_cases import (
+    CPU,
+    ERROR,
+    GPU,
+    TRAINIUM,
+    WARNING,
+    Cases,
+    config,
+    group,
+    in_group,
+)
 
 _MIRROR = "111122223333.dkr.ecr.{}.amazonaws.com/mirror"
+ARM, GB200 = "ml.m7g.2xlarge", "ml.p6e-gb200.36xlarge"
 _INDEX = "https://pypi.example.com/simple"
 
 
@@ -35,7 +47,17 @@ CASES: Cases = {}
 CASES[training_images] = {
     "none": config(group(CPU)),
     "Trainium": config(group(CPU), group(TRAINIUM, index=1), **_workloads()),
+    "accelerators of Arm": config(group(GB200), **_workloads()),
     "no accelerators": (config(group(CPU), **_workloads()), (ERROR, "workloads")),
+}
+CASES[image_platform] = {
+    "none built": config(group(GB200)),
+    "Arm without accelerators": config(group(GPU), group(ARM, index=1), **_workloads()),
+    "Arm alone": (config(group(GB200), **_workloads()), in_group(ERROR, "instance_type")),
+    "Arm beside x86-64": (
+        config(group(GPU), group(GB200, index=1), **_workloads()),
+        in_group(WARNING, "instance_type", index=1),
+    ),
 }
 CASES[base_registry] = {
     "AWS's": config(group(GPU), region="us-west-2", **_workloads()),
