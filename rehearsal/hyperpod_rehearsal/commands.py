@@ -28,6 +28,7 @@ from hyperpod_rehearsal.change.assembly import given_assembly
 from hyperpod_rehearsal.change.rehearsal import ChangeRehearsal
 from hyperpod_rehearsal.existing_resources import DEFAULT_REGION, existing_resources
 from hyperpod_rehearsal.kept_rehearsal import FAULTS_VARIABLE, cause
+from hyperpod_rehearsal.pairs import deploy_rows
 from hyperpod_rehearsal.pipeline import PipelineRehearsal
 from hyperpod_rehearsal.progress import Progress
 from hyperpod_rehearsal.report import summarize
@@ -84,12 +85,22 @@ def rehearse(
     return 0 if report.ok else FAILED
 
 
-def matrix(config_paths: Sequence[Path]) -> int:
-    """Play every scenario with every configuration."""
+def matrix(config_paths: Sequence[Path], *, quarter: int | None) -> int:
+    """Play every scenario with every configuration, and deploy a quarter of the rows of pairs.
+
+    Args:
+        config_paths: The configurations.
+        quarter: Which one, 0 to 3. None for no rows.
+    """
     work_directory = Path("build/rehearsal-matrix")
     progress = Progress()
     with _alone_in(work_directory):
         played = play_all(config_paths, work_directory=work_directory.absolute(), progress=progress)
+        if quarter is not None:
+            progress.show(f"Rows of pairs: --quarter {quarter}")
+            played += deploy_rows(
+                quarter, work_directory=work_directory.absolute(), progress=progress
+            )
     progress.show("\n".join(["", *map(str, played)]))
     failed = sum(not each.ok for each in played)
     progress.show(f"\n{len(played) - failed} of {len(played)} as expected.")

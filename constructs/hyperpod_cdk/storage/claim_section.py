@@ -99,15 +99,15 @@ class ClaimConfig(Section):
     another claim."""
 
     create_namespace: bool = False
-    """Whether the namespace is created, and kept when the claim is deleted. Default: false, it
-    exists."""
+    """Whether the namespace is created, or taken over if no Helm release has it, and kept when the
+    claim is deleted. Default: false, it exists."""
 
 
 Claims = Annotated[
     Listed[ClaimConfig],
     OrchestratedBy(EKS),
     ListLimits(shape_name="fsx.DataRepositoryAssociations", noun="claims"),
-    Field(examples=[[{"namespace": "research"}]]),
+    Field(examples=[[{"namespace": "research", "create_namespace": True}]]),
 ]
 
 

@@ -9,7 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from hyperpod_cdk.eks.pod_identity import PodRole
 from hyperpod_cdk.helm.release import HelmRelease
@@ -212,8 +212,12 @@ class FileSystemClaims(HelmRelease):
         mount: Its names, once it can be mounted.
         files: Its section.
         key: Where the section is in the configuration.
+        namespaces: Those of its claims that the release makes, or takes over if no release has
+            them.
         provisioning: Parameters of the StorageClass by which a claim gets a file system of its own.
             Default: there is none.
+        depends_on: What else it needs, such as what makes the namespaces of other claims.
+            Default: nothing.
     """
 
     def __init__(
@@ -227,7 +231,9 @@ class FileSystemClaims(HelmRelease):
         mount: FileSystemAvailability,
         files: LustreConfig | HomeDirectoriesConfig,
         key: KeyPath,
+        namespaces: Sequence[str],
         provisioning: Mapping[str, str] | None = None,
+        depends_on: Sequence[IDependable] = (),
     ) -> None:
         super().__init__(
             scope,
@@ -242,8 +248,11 @@ class FileSystemClaims(HelmRelease):
                 "dnsName": mount.dns_name,
                 **_of_kind(files, mount=mount),
                 **_claims(files),
+                **({"namespaces": [*namespaces]} if namespaces else {}),
                 **({"dynamicProvisioning": dict(provisioning)} if provisioning else {}),
             },
+            adopt_namespaces=namespaces,
+            depends_on=depends_on,
         )
         fixed = {"throughput_mbps_per_tib": _THROUGHPUT, "compression": _COMPRESSION}
         for own, name in fixed.items() if provisioning else ():
@@ -317,8 +326,6 @@ def _claims(files: LustreConfig | HomeDirectoriesConfig) -> dict[str, Any]:
     values: dict[str, Any] = {} if is_first else {"name": files.label}
     if not is_first or files.claims != (ClaimConfig(),):
         values["claims"] = [_claim(each, label=files.label) for each in files.claims]
-        namespaces = {each.namespace for each in files.claims if each.create_namespace}
-        values |= {"namespaces": sorted(namespaces)} if namespaces else {}
     return values
 
 

@@ -38,6 +38,7 @@ class EksOrchestration(Orchestration):
         self._chart = chart or pinned_chart(config)
         self._cluster: eks.ICluster | None = None
         self._dependencies: HyperPodDependencies | None = None
+        self._claims: dict[str, FileSystemClaims] = {}  # by the namespace that they make
 
     @property
     def cluster(self) -> eks.ICluster:
@@ -131,8 +132,14 @@ class EksOrchestration(Orchestration):
     def mount(
         self, scope: Construct, construct_id: str, file_system: FileSystem, *, platform: Platform
     ) -> None:
-        """Give a file system the volumes and claims through which pods mount it."""
-        FileSystemClaims(
+        """Give a file system the volumes and claims through which pods mount it.
+
+        Of several file systems, the first that is to make a namespace does.
+        """
+        claims = file_system.files.claims
+        made = {each.namespace for each in claims if each.create_namespace}
+        made_before = {each.namespace for each in claims} & self._claims.keys()
+        mounted = FileSystemClaims(
             scope,
             construct_id,
             cluster=self.cluster,
@@ -141,8 +148,11 @@ class EksOrchestration(Orchestration):
             mount=file_system.availability,
             files=file_system.files,
             key=file_system.key,
+            namespaces=sorted(made - made_before),
             provisioning=file_system.provisioning,
+            depends_on=[self._claims[namespace] for namespace in sorted(made_before)],
         )
+        self._claims |= dict.fromkeys(made - made_before, mounted)
 
     def add_before_cluster(
         self,

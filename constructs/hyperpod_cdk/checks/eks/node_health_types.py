@@ -11,10 +11,8 @@ def node_health_types(config: Config) -> Findings:
     As HyperPod's own agent does:
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-health-monitoring-agent.html
     """
-    if config.node_health is None or any(map(is_accelerated, config.instance_types)):
+    health = config.node_health
+    if health is None or any(map(is_accelerated, config.cluster.instance_types)):
         return
-    yield error(
-        ("node_health",),
-        None,
-        "runs on no node, since no instance group has GPUs or Trainium; leave node_health out",
-    )
+    message = "runs on no node, since no instance group has GPUs or Trainium; leave node_health out"
+    yield error(("node_health",), health.model_dump(exclude_unset=True), message)

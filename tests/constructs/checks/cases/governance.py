@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from hyperpod_cdk.checks.eks.claim_namespaces import claim_namespaces
 from hyperpod_cdk.checks.eks.governance_priorities import governance_priorities
 from hyperpod_cdk.checks.eks.governance_quotas import governance_quotas
 from hyperpod_cdk.checks.eks.governance_version import governance_version
-from tests.support.rule_cases import CPU, ERROR, GPU, UNDESCRIBED, Cases, config, group
+from tests.support.rule_cases import CPU, ERROR, GPU, UNDESCRIBED, WARNING, Cases, config, group
 
 _GPU_NODES = (group(GPU, instance_count=2), group(CPU, index=1))
 _TEAMS = "governance.teams"
@@ -22,7 +23,30 @@ def _of(instance_type: str = GPU, **quota: Any) -> dict[str, Any]:
 
 _NODE = _of(nodes=1)
 
+_TEAM = "hyperpod-ns-team-0"
+
+
+def _claimed(namespace: str, **claim: Any) -> dict[str, Any]:
+    return {"storage": {"claims": [{"namespace": namespace, **claim}]}}
+
+
 CASES: Cases = {}
+CASES[claim_namespaces] = {
+    "no file system": config(storage=None),
+    "of Kubernetes": config(**_claimed("default")),
+    "made": config(*_GPU_NODES, **_governed(_NODE), **_claimed(_TEAM, create_namespace=True)),
+    "made for another file system": config(
+        storage={
+            "claims": [{"namespace": "research", "create_namespace": True}],
+            "home_directories": {"claims": [{"namespace": "research"}]},
+        }
+    ),
+    "of a team": (
+        config(*_GPU_NODES, **_governed(_NODE), **_claimed(_TEAM)),
+        (ERROR, "storage.claims[0].namespace"),
+    ),
+    "of nobody": (config(**_claimed("research")), (WARNING, "storage.claims[0].namespace")),
+}
 CASES[governance_quotas] = {
     "off": config(),
     "all there is": config(*_GPU_NODES, **_governed(_NODE, _of(accelerators=8))),

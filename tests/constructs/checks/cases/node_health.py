@@ -25,6 +25,7 @@ def _health(**changes: Any) -> dict[str, Any]:
 
 
 _IMAGE = f"111122223333.dkr.ecr.us-west-2.amazonaws.com/check@sha256:{'a' * 64}"
+_EC2_GPUS = {"name": "gpu", "instance_types": ["g5.12xlarge"], "desired_size": 1}
 _LABELS_ONLY = {"node_recovery": "None"}
 
 CASES: Cases = {}
@@ -34,6 +35,10 @@ CASES[node_health_types] = {
     "Trainium": config(group(TRAINIUM), **_health()),
     "undescribed type": config(group(UNDESCRIBED), **_health()),
     "no accelerators": (config(group(CPU), **_health()), (ERROR, "node_health")),
+    "of EC2 alone": (
+        config(group(CPU), node_groups=[_EC2_GPUS], **_health()),
+        (ERROR, "node_health"),
+    ),
 }
 CASES[node_health_action] = {
     "HyperPod acts": config(group(GPU), **_health(action="reboot")),

@@ -1,0 +1,51 @@
+"""Deploying the rows of `pairs.jsonl`: valid configurations in which any two switches meet."""
+
+import json
+import shutil
+from pathlib import Path
+
+from hyperpod_cdk import load_config
+from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_rehearsal.existing_resources import DEFAULT_REGION
+from hyperpod_rehearsal.progress import Progress
+from hyperpod_rehearsal.run import Played, Rehearsal
+from hyperpod_rehearsal.stand_in_chart import choose_chart
+
+_ROWS = Path(__file__).with_name("pairs.jsonl")
+QUARTERS = 4
+
+
+def deploy_rows(quarter: int, *, work_directory: Path, progress: Progress) -> list[Played]:
+    """Deploy, verify and delete a quarter of the rows; return what came of each.
+
+    Raises:
+        LocalAwsError: The local AWS did not start.
+    """
+    # Rows name files of the examples.
+    folder = work_directory / "rows"
+    shutil.copytree(asset_directory("config") / "examples", folder, dirs_exist_ok=True)
+    played = []
+    for number, line in enumerate(_ROWS.read_text(encoding="utf-8").splitlines()):
+        if number % QUARTERS == quarter:
+            path = folder / f"row-{number}.yaml"
+            path.write_text(json.dumps(json.loads(line), indent=1) + "\n", encoding="utf-8")
+            played.append(_deployed(path, work_directory=work_directory, progress=progress))
+    return played
+
+
+def _deployed(path: Path, *, work_directory: Path, progress: Progress) -> Played:
+    config = load_config(path)
+    begun = progress.elapsed
+    report = Rehearsal(
+        config=config,
+        config_path=path,
+        chart=choose_chart(config),
+        scenario=None,
+        work_directory=work_directory / path.stem,
+        region=config.region or DEFAULT_REGION,
+    ).run(progress)
+    wrong = [check.title for check in report.verify if not check.ok]
+    if report.error is not None:
+        wrong.append(report.error)
+    seconds = progress.elapsed - begun
+    return Played(config=path.stem, scenario="(deployed)", seconds=seconds, wrong=tuple(wrong))
