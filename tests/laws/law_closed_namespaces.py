@@ -35,7 +35,14 @@ def _namespaces(deployment: Deployment, resource: Resource) -> Iterator[str]:
         elif key == "NamespaceConfig":
             yield deployment.text(resource.stack, value["Namespace"])
         elif key == "AdoptNamespaces":
-            yield from json.loads(deployment.text(resource.stack, value))
+            adopted = json.loads(deployment.text(resource.stack, value))
+            # Those of claims are users' own; the release is elsewhere.
+            yield from (name for name in adopted if name not in _of_claims(deployment.config))
+
+
+def _of_claims(config: Config) -> set[str]:
+    files = () if config.storage is None else config.storage.placed_files
+    return {claim.namespace for _, each in files for claim in each.claims}
 
 
 def _is_closed(config: Config, namespace: str) -> bool:

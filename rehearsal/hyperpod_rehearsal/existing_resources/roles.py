@@ -13,6 +13,9 @@ from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_emulator.aws.local_aws import AwsClients
 from hyperpod_rehearsal.existing_resources.resource import ExistingResource
 
+# The services that assume a role that a configuration names: for nodes, and to scale the cluster.
+_SERVICES = ("sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com")
+
 
 def policy(*statements: Mapping[str, object]) -> str:
     """Return a policy of statements."""
@@ -37,7 +40,7 @@ def node_role(arn: str, config: Config) -> ExistingResource:
 
         iam = clients("iam")
         path, _, name = f"/{arn.partition(':role/')[2]}".rpartition("/")
-        trusted = trust("sagemaker.amazonaws.com")
+        trusted = trust(*(_SERVICES if arn == config.cluster.role_arn else _SERVICES[:1]))
         with suppress(iam.exceptions.EntityAlreadyExistsException):
             iam.create_role(RoleName=name, Path=f"{path}/", AssumeRolePolicyDocument=trusted)
             iam.attach_role_policy(
@@ -65,10 +68,6 @@ def _node_role_arns(config: Config) -> Iterable[str]:
 def node_roles(config: Config) -> Iterator[ExistingResource]:
     """Yield the roles that a configuration names for its nodes."""
     yield from (node_role(arn, config) for arn in _node_role_arns(config))
-
-
-# The services that assume a role that a configuration names.
-_SERVICES = ("sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com")
 
 
 def principal(arn: str) -> ExistingResource:
