@@ -33,7 +33,7 @@ def test_every_pair_is_in_a_row_or_refused_as_reviewed() -> None:
     assert refused_text(read_rows()) == REFUSED.read_text("utf-8"), STALE
 
 
-@pytest.mark.slow(seconds=4)
+@pytest.mark.slow(seconds=0.8)
 @pytest.mark.parametrize(
     "row", [pytest.param(row, marks=of_make_test(row)) for row in range(len(LINES))]
 )
@@ -48,5 +48,13 @@ def test_a_row_is_refused_in_lines_or_obeys_every_law(
         return
 
     assert violations(config, assembly.templates()) == []
-    for name, text in assembly.texts().items():
-        assert findings(text, region="us-west-2") == (), name
+
+
+@pytest.mark.whole
+@pytest.mark.slow(seconds=5)
+@pytest.mark.parametrize("row", range(0, len(LINES), 3))
+def test_cfn_lint_finds_nothing_in_a_row(row: int, chart: Path, tmp_path: Path) -> None:
+    config = config_of(LINES[row], path=FOLDER / f"row-{row}.yaml")
+    texts = synthesized(config, chart=chart, directory=tmp_path).texts()
+
+    assert [each for text in texts.values() for each in findings(text, region="us-west-2")] == []
