@@ -11,7 +11,8 @@ import pytest
 from hyperpod_cdk import load_config
 from hyperpod_cdk.cost.charges import HOURS_A_MONTH, Cost, unpriced
 from hyperpod_cdk.cost.cost import cost
-from hyperpod_cdk.facts.prices import prices
+from hyperpod_cdk.facts.instance_types import ec2_name
+from hyperpod_cdk.facts.prices import price_of, prices
 from hyperpod_cdk.facts.service_limits import regions
 from tests.support.configs import CONFIG_FOLDER, CONFIGS, REPOSITORY, configured
 
@@ -105,7 +106,7 @@ def test_the_oldest_of_the_prices_that_are_used_is_known() -> None:
     ("changes", "usd", "note"),
     [
         (group(instance_count=2), Decimal("51.82003512"), ""),
-        (group(instance_count=0, instance_type="ml.trn1.32xlarge"), Decimal(0), "price not in"),
+        (group(instance_count=0, instance_type="ml.trn2.48xlarge"), Decimal(0), "price not in"),
         (
             group(instance_type="ml.p5.48xlarge"),
             Decimal("66.048"),
@@ -121,6 +122,11 @@ def test_the_oldest_of_the_prices_that_are_used_is_known() -> None:
             Decimal("7.09"),
             "as ml.g5.12xlarge, the most expensive type; an estimate: the price of SageMaker "
             "Studio",
+        ),
+        (
+            group(instance_type="ml.trn1.32xlarge"),
+            Decimal("21.5"),
+            "an estimate: the price of EC2 in us-east-1; HyperPod's is 15 to 25 % higher",
         ),
         (
             in_virginia(
@@ -145,8 +151,8 @@ def test_an_hour_of_the_nodes(changes: Mapping[str, Any], usd: Decimal, note: st
         (group(capacity="Spot", instance_type="ml.m5.2xlarge"), "Spot, whose price changes"),
         (group(training_plan_arn=PLAN), "paid with the training plan"),
         (
-            group(instance_type=None, instance_types=["ml.p4d.24xlarge", "ml.trn1.32xlarge"]),
-            "ml.trn1.32xlarge: price not in the table; see "
+            group(instance_type=None, instance_types=["ml.p4d.24xlarge", "ml.trn2.48xlarge"]),
+            "ml.trn2.48xlarge: price not in the table; see "
             "https://aws.amazon.com/sagemaker/ai/pricing/",
         ),
     ],
@@ -155,6 +161,17 @@ def test_nodes_without_a_price_are_in_no_total(changes: Mapping[str, Any], note:
     found = costs(changes)
     assert [charge.note for charge in unpriced(found.nodes)] == [note]
     assert found.usd_an_hour == 0
+
+
+def test_hyperpod_asks_more_than_ec2_by_what_an_estimate_says() -> None:
+    both = [
+        each.usd / of_ec2.usd
+        for each in prices()
+        if each.service == "HyperPod"
+        if (of_ec2 := price_of("EC2", ec2_name(each.item), region=each.region))
+    ]
+    assert both
+    assert all(Decimal("1.15") < factor <= Decimal("1.25") for factor in both)
 
 
 def test_an_accounting_database_that_exists_is_not_billed() -> None:
@@ -257,7 +274,7 @@ def test_each_line_is_a_price_of_the_region_with_its_day_or_says_why_not(path: P
         ("llm-g5", IDLE, "24.941", []),
         ("llm-p4d", IDLE, "52.281", []),
         ("llm-p5en", IDLE, "304.2818", []),
-        ("llm-trn1n", IDLE, "0.461", ["trn1n"]),
+        ("llm-trn1n", IDLE, "50.021", []),
         ("llm-p5", "146.000", "2113.997", ["FSx for Lustre"]),
         ("trn2-training-plan", "398.000", "0.461", ["trn2"]),
     ],

@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import cache
 
 from hyperpod_cdk.facts import data_of
-from hyperpod_cdk.facts.instance_types import is_of_hyperpod
+from hyperpod_cdk.facts.instance_types import ec2_name, is_of_hyperpod
 from hyperpod_cdk.facts.service_limits import regions
 
 
@@ -75,9 +75,9 @@ def biller_of(instance_type: str) -> str:
     return "HyperPod" if is_of_hyperpod(instance_type) else "EC2"
 
 
-# The same instances for notebooks and training, for 0 to 5 % less where both prices are known.
-# RDS bills the open-source engines in much the same way.
-_SIMILAR = {"HyperPod": "SageMaker Studio", "RDS for MariaDB": "RDS for PostgreSQL"}
+# The same instances for notebooks and training, for 0 to 5 % less where both prices are known; else
+# EC2's, for much less. RDS bills the open-source engines in much the same way.
+_SIMILAR = {"HyperPod": ("SageMaker Studio", "EC2"), "RDS for MariaDB": ("RDS for PostgreSQL",)}
 
 
 def estimate_of(service: str, item: str, *, region: str | None) -> Price | None:
@@ -87,8 +87,9 @@ def estimate_of(service: str, item: str, *, region: str | None) -> Price | None:
     known.
     """
     partition = "aws" if region is None else regions().get(region)
-    for like in (service, _SIMILAR.get(service, service)):
-        known = [each for each in _of(like, item) if regions().get(each.region) == partition]
+    for like in (service, *_SIMILAR.get(service, ())):
+        name = ec2_name(item) if like == "EC2" else item
+        known = [each for each in _of(like, name) if regions().get(each.region) == partition]
         if known:
             return max(known, key=lambda each: each.usd)
     return None
