@@ -69,7 +69,9 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., D
     synthesis = Synthesis(directory=tmp_path_factory.mktemp("templates"))
     with ExitStack() as stack:
         api = stack.enter_context(HyperPodApi())
-        settings = LocalAwsSettings(hyperpod_api=api.url, regional_types=regional_types())
+        settings = LocalAwsSettings(
+            hyperpod_api=api.url, regional_types=regional_types(), ended_versions=["1.30"]
+        )
         aws = stack.enter_context(LocalAws(settings))
 
         def begin(failure: Failure, patch: pytest.MonkeyPatch) -> Deployment:

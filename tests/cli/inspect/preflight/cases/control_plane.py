@@ -196,6 +196,12 @@ FAILURES = (
         said='property "DeletionProtection" missing',
     ),
     Failure(
+        case="kubernetes-support: has ended",
+        document=merged(MINIMUM, {"eks": {"version": "1.30"}}),
+        deploy=creating("platform", "AWS::EKS::Cluster"),
+        said="unsupported Kubernetes version: 1.30",
+    ),
+    Failure(
         case="kubernetes-support: ends soon", before=_with_support_ending_soon, deploy=CONTROL_PLANE
     ),
     _existing(
