@@ -60,7 +60,7 @@ IN_A_REHEARSAL: Sequence[tuple[str, str]] = (
     ("docs/upgrade.md", "hyperpod-cdk validate mine.yaml"),
     ("docs/start-here.md", "hyperpod-cdk bootstrap mine.yaml"),
     ("docs/storage.md", "aws fsx describe-data-repository-associations \\"),
-    ("docs/start-here.md", "source .venv/bin/activate"),
+    ("docs/start-here.md", "hyperpod-cdk verify mine.yaml"),
     ("docs/verify.md", "hyperpod-cdk verify mine.yaml"),
     (
         "docs/node-health.md",
