@@ -18,7 +18,7 @@ from hyperpod_cdk.loading import load_config
 from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cli.main import app
 from hyperpod_rehearsal.scenarios import SCENARIOS
-from tests.support.configs import CONFIG_FOLDER, REPOSITORY
+from tests.support.configs import CONFIG_FOLDER, REPOSITORY, SHIPPED
 from tools.generate.pages.config_reference import keys
 
 DOCS = REPOSITORY / "docs"
@@ -142,8 +142,7 @@ def test_the_mistake_is_reported_as_shown(readme: str, tmp_path: Path) -> None:
 
 
 def test_every_shipped_configuration_is_named(readme: str) -> None:
-    files = CONFIG_FOLDER.glob("*.yaml")
-    assert [file.name for file in files if f"config/{file.name}" not in readme] == []
+    assert [file.name for file in SHIPPED if f"config/{file.name}" not in readme] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -1,5 +1,6 @@
 """Configurations for tests: the repository's files, and small ones that differ from a minimum."""
 
+import subprocess
 from collections.abc import Mapping
 from copy import deepcopy
 from functools import cache
@@ -13,10 +14,24 @@ from tests.support.assembly import merged
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CONFIG_FOLDER = REPOSITORY / "config"
-SHIPPED = sorted(CONFIG_FOLDER.glob("*.yaml"))
-"""The configurations to start from, which the scenarios are played with."""
-CONFIGS = [*SHIPPED, *sorted((CONFIG_FOLDER / "examples").glob("*.yaml"))]
-"""Those, and the examples of single features."""
+
+
+def _in_git(folder: Path) -> list[Path]:
+    """Return the configurations of a folder, without those that a user has put beside them."""
+    listed = subprocess.run(
+        ["git", "ls-files", "*.yaml"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    known = {folder / name for name in listed.stdout.split()}
+    # A copy that is no repository has only what is shipped.
+    return sorted(path for path in folder.glob("*.yaml") if path in known or not known)
+
+
+FEATURE_CONFIGS = _in_git(CONFIG_FOLDER / "examples")
+"""The configurations of single features."""
+SHIPPED = _in_git(CONFIG_FOLDER)
+"""Those to start from, which the scenarios are played with."""
+CONFIGS = [*SHIPPED, *FEATURE_CONFIGS]
+"""All of them."""
 EVERY_FIELD = Path(__file__).with_name("every_field.yaml")
 """A configuration with every key, but for those of the next one."""
 EVERY_SLURM_FIELD = sorted(Path(__file__).parent.glob("every_slurm_*.yaml"))

@@ -12,6 +12,7 @@ from typing import Any
 
 import yaml
 
+from tests.support.configs import CONFIGS
 from tools.generate import REPOSITORY
 from tools.generate.pages.config_reference import inner_section
 from tools.generate.pages.config_schema import schema
@@ -150,8 +151,7 @@ def _leaves(value: object, path: Key) -> Iterator[tuple[Key, str]]:
 
 @cache
 def _shipped() -> list[dict[str, Any]]:
-    folders = (CONFIGURATIONS, CONFIGURATIONS / "examples")
-    found = [_read(path) for folder in folders for path in sorted(folder.glob("*.yaml"))]
+    found = [_read(path) for path in CONFIGS]
     return [document for document in found if document["region"] == _REGION]
 
 

@@ -4,12 +4,12 @@ import importlib
 from collections import Counter
 from pathlib import Path
 
-from tests.support.configs import CONFIG_FOLDER
+from tests.support.configs import FEATURE_CONFIGS
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 
 __all__ = ["test_it_deploys_and_holds_what_is_verified"]
 
-THERE = {path.stem for path in (CONFIG_FOLDER / "examples").glob("*.yaml")}
+THERE = {path.stem for path in FEATURE_CONFIGS}
 MODULES = [
     importlib.import_module(f"tests.rehearsal.examples.{path.stem}")
     for path in sorted(Path(__file__).parent.glob("test_*.py"))
