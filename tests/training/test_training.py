@@ -194,14 +194,23 @@ def test_it_reads_weights_in_parts_and_tokens_and_text_of_folders(tmp_path: Path
     assert "knows 256: tokenize it for this model" in (tmp_path / "c.stderr").read_text()
 
 
-def test_deepspeed_resumes_with_the_losses_of_a_run_that_was_not_stopped(tmp_path: Path) -> None:
+def test_deepspeed_resumes_with_the_losses_of_a_run_that_was_not_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A build that is interrupted leaves a lock, for which each later one would wait for ever.
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path / "extensions"))
     # DeepSpeed compiles a part of its CPU backend; processes that do so together wait for ever.
     program = (
         "from deepspeed.accelerator import get_accelerator\n"
         "get_accelerator().create_op_builder('ShareMemCommBuilder').load()"
     )
     path = f"{BIN}:{os.environ['PATH']}"
-    subprocess.run([BIN / "python", "-c", program], env=os.environ | {"PATH": path}, check=True)
+    subprocess.run(
+        [BIN / "python", "-c", program],
+        env=os.environ | {"PATH": path},
+        timeout=PATIENCE_SECONDS,
+        check=True,
+    )
 
     whole = train(tmp_path / "a", strategy="deepspeed", max_steps="4")
     first = train(tmp_path / "b", strategy="deepspeed", max_steps="2")
