@@ -96,8 +96,7 @@ def test_odd_things_in_the_place_of_a_file_get_a_line(
         monkeypatch.setenv(variable, "x")
     ODD[kind](Path("odd.yaml"))
     code, out, err = ran(*words, "odd.yaml")
-    # What packages a chart fails with 1, whatever it is given.
-    assert code == (1 if words[0] == "charts" else 2)
+    assert code == 2
     assert (out, err.count("\n")) == ("", 1)
     assert "odd.yaml" in err
 

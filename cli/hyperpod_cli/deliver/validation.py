@@ -14,7 +14,7 @@ from hyperpod_cdk.schema.errors import Finding, Severity
 from hyperpod_cdk.schema.yaml_file import read_yaml
 from hyperpod_cli.deliver.shell_findings import shell_findings
 from hyperpod_cli.inspect.cost import cost_here, sums_as_json
-from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_support import support_findings
+from hyperpod_cli.inspect.kubernetes_support import support_findings
 from hyperpod_stacks.packaged_chart import helm_chart
 from hyperpod_stacks.table import description
 

@@ -158,8 +158,8 @@ def test_the_one_line_names_what_is_not_counted(
     group = {"name": "g", "instance_type": "ml.p4d.24xlarge", "instance_count": count}
     network = {"availability_zone_ids": None, "hyperpod_subnets": [{"cidr": "10.1.0.0/16"}]}
     changes = {"region": None, "network": network, "cluster": {"instance_groups": [group]}}
-    found = cost(configured(changes), region=region, day=DAY)
-    assert command.summary(found) == snapshot
+    config = configured({**changes, "eks": {"version": "1.34"}})
+    assert command.summary(cost(config, region=region, day=DAY)) == snapshot
 
 
 def test_nothing_known_is_unknown_and_not_0() -> None:
@@ -172,7 +172,7 @@ def test_nothing_known_is_unknown_and_not_0() -> None:
 def test_a_group_without_nodes_makes_the_others_no_cheaper() -> None:
     groups = [
         {"name": "none", "instance_type": "ml.p4d.24xlarge", "instance_count": 0},
-        {"name": "some", "instance_type": "ml.m6i.2xlarge", "instance_count": 1},
+        {"name": "some", "instance_type": "ml.trn2.48xlarge", "instance_count": 1},
     ]
     changes: dict[str, object] = {"cluster": {"instance_groups": groups}}
     found = cost(configured(changes), region=None, day=DAY)

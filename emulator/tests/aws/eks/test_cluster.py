@@ -238,6 +238,9 @@ def test_access_entries_come_with_the_mode(aws: LocalAws) -> None:
         change(eks, name, BOTH)
     assert mode_of(eks, name) == ("UPDATING", "CONFIG_MAP")
     assert mode_of(eks, name) == ("ACTIVE", BOTH)
+    with pytest.raises(ClientError, match="The specified principalArn is invalid"):
+        eks.create_access_entry(**user)
+    client(aws, "iam").create_user(UserName="ada")
     eks.create_access_entry(**user)
 
 

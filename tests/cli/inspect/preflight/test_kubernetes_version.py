@@ -12,7 +12,7 @@ from hyperpod_cdk import load_config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
 from hyperpod_cdk.schema.errors import Severity
-from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_support import support_findings
+from hyperpod_cli.inspect.kubernetes_support import support_findings
 from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_version import (
     kubernetes_version_findings,
 )
