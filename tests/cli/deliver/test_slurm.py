@@ -37,7 +37,7 @@ PLACE = {"partition": "aws", "region": "us-west-2", "account": "111122223333"}
         ("validate", 0, "HyperPod cluster ml-cluster with 3 instance groups:"),
         ("validate", 0, "- worker-group-1: 1 x ml.g5.12xlarge, compute partition gpu"),
         ("addon-versions", 2, "has no Kubernetes: Slurm orchestrates it; Slurm comes with the"),
-        ("charts-check", 1, "cluster.orchestrator: 'slurm' installs no chart"),
+        ("charts-check", 2, "cluster.orchestrator: 'slurm' installs no chart"),
     ],
 )
 def test_a_command_says_what_there_is(command: str, code: int, told: str) -> None:

@@ -28,7 +28,7 @@ REPLACING: list[Group] = [
     {"detailed_monitoring": True},
     {"placement_group": True},
     {"raid0": False},
-    {"release_version": "1.34.2-20251112"},
+    {"release_version": "1.35.2-20251112"},
     {"capacity_reservation_id": "cr-0123456789abcdef0"},
     {"capacity_reservation_resource_group_arn": GROUP_ARN},
 ]
@@ -169,7 +169,7 @@ def test_what_eks_takes_one_after_the_other_is_refused_by_both_keys(
 ) -> None:
     groups = [
         {"detailed_monitoring": True, "labels": {"team": "a"}},
-        {"release_version": "1.34.2-20251112", "desired_size": 2},
+        {"release_version": "1.35.2-20251112", "desired_size": 2},
     ]
     _, refused = deployments.compared([{}, {}], groups)
     assert refused == snapshot

@@ -5,10 +5,12 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+import yaml
 
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_emulator.aws.local_aws import LocalAws
 from tests.support.commands import run
+from tests.support.configs import default_document
 
 
 def test_each_pinned_version_is_offered() -> None:
@@ -25,14 +27,17 @@ def test_each_pinned_version_is_offered() -> None:
 
 def test_the_command_shows_pinned_default_and_newest_versions(
     aws: LocalAws,
-    repository: Path,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     for name, value in aws.environment().items():
         monkeypatch.setenv(name, value)
 
-    assert run("addon-versions", "--config", repository / "config" / "default.yaml") == 0
+    document = {**default_document(), "eks": {"version": "1.34"}}
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(document))
+
+    assert run("addon-versions", "--config", tmp_path / "mine.yaml") == 0
 
     rows = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["coredns", "v1.13.2-eksbuild.7", "v1.12.3-eksbuild.1", "v1.13.2-eksbuild.7"] in rows

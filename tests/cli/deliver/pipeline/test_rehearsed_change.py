@@ -26,7 +26,7 @@ def rehearsed(
     monkeypatch: pytest.MonkeyPatch, *, code: int = 0, output: str = "", error: str = ""
 ) -> RehearsedChange:
     def run(command: list[str], *, env: dict[str, str], **_: object) -> object:
-        assert command[2:4] == ["hyperpod_cli", "rehearse-change"]
+        assert command[3:5] == ["hyperpod_cli", "rehearse-change"]
         assert (env["AWS_ACCESS_KEY_ID"], env["AWS_REGION"]) == ("reader", "us-east-1")
         return subprocess.CompletedProcess(command, code, output, error)
 

@@ -160,7 +160,7 @@ def test_roles_of_groups_are_looked_at_too(target: Target) -> None:
         },
     )
     assert line.startswith(
-        f"cluster.instance_groups[1] (own).execution_role_arn: '{missing}' does not exist"
+        f"cluster.instance_groups[1] (own).execution_role_arn: '{missing}' is no role of account"
     )
 
 

@@ -134,7 +134,7 @@ def test_a_mistake_is_a_line_with_its_place(
     code, out, err = simulated(jobs=jobs)
 
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert err.replace(f"{tmp_path}/", "") == snapshot
+    assert err.replace(f"{tmp_path}/", "").replace(f"{REPOSITORY}", "PROJECT") == snapshot
 
 
 def test_files_that_are_of_no_use(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
