@@ -6,6 +6,7 @@ from pathlib import Path
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_rehearsal.cdk_cli import AppRefusedError
 from hyperpod_rehearsal.existing_resources import DEFAULT_REGION
 from hyperpod_rehearsal.progress import Progress
 from hyperpod_rehearsal.run import Played, Rehearsal
@@ -36,16 +37,20 @@ def deploy_rows(quarter: int, *, work_directory: Path, progress: Progress) -> li
 def _deployed(path: Path, *, work_directory: Path, progress: Progress) -> Played:
     config = load_config(path)
     begun = progress.elapsed
-    report = Rehearsal(
+    rehearsal = Rehearsal(
         config=config,
         config_path=path,
         chart=choose_chart(config),
         scenario=None,
         work_directory=work_directory / path.stem,
         region=config.region or DEFAULT_REGION,
-    ).run(progress)
-    wrong = [check.title for check in report.verify if not check.ok]
-    if report.error is not None:
-        wrong.append(report.error)
+    )
+    try:
+        report = rehearsal.run(progress)
+        wrong = [check.title for check in report.verify if not check.ok]
+        if report.error is not None:
+            wrong.append(report.error)
+    except AppRefusedError as error:
+        wrong = [str(error)]
     seconds = progress.elapsed - begun
     return Played(config=path.stem, scenario="(deployed)", seconds=seconds, wrong=tuple(wrong))

@@ -70,9 +70,9 @@ class Rehearsal:
         """
         lacking = None if self.scenario is None else self.scenario.lacking(self.config)
         scenario = "default" if self.scenario is None else self.scenario.name
-        missing = None if self.scenario is None else self.scenario.machine_lacks()
-        if missing is not None:
-            raise OpsError(f"Scenario {scenario} needs {missing}.")
+        needed = None if self.scenario is None else self.scenario.machine_lacks()
+        if needed is not None:
+            raise OpsError(f"Scenario {scenario} needs {needed}.")
         if lacking is not None:
             raise OpsError(
                 f"Scenario {scenario} needs {lacking}, which {self.config_path} does not have."

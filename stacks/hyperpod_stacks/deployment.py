@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from pkgutil import resolve_name
+from tempfile import TemporaryDirectory
 
 import aws_cdk as cdk
 
@@ -71,8 +72,10 @@ def log_groups_of(config: Config) -> list[str]:
 
     The stacks are made for it, without their assets.
     """
-    app = cdk.App(context={"aws:cdk:bundling-stacks": [], "aws:cdk:disable-asset-staging": True})
-    add_stacks(app, config=config, chart=placeholder_chart())
-    platform = app.node.find_child(stack_name(config, "platform"))
-    assert isinstance(platform, PlatformStack)  # noqa: S101 - what `add_stacks` makes
-    return platform.log_groups.patterns
+    context = {"aws:cdk:bundling-stacks": [], "aws:cdk:disable-asset-staging": True}
+    with TemporaryDirectory() as folder:
+        app = cdk.App(outdir=folder, context=context)
+        add_stacks(app, config=config, chart=placeholder_chart())
+        platform = app.node.find_child(stack_name(config, "platform"))
+        assert isinstance(platform, PlatformStack)  # noqa: S101 - what `add_stacks` makes
+        return platform.log_groups.patterns

@@ -91,5 +91,6 @@ def _refuse_other(sha256: str | None) -> None:
     if digest != expected:
         raise HyperPodChartError(
             f"{OFFICIAL_CHART}: has SHA-256 {digest}, but {expected} is pinned; run "
-            "`hyperpod-cdk charts`"
+            "`hyperpod-cdk charts`; for a package of another commit, set CHART_GIT_COMMIT to it, "
+            "as when it was packaged"
         )

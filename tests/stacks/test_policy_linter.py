@@ -17,7 +17,7 @@ from hyperpod_cli.aws.account import Environment
 from hyperpod_cli.aws.assembly import Stack, Value, stacks_by_name
 from hyperpod_cli.inspect.permissions.policies import policies_of
 from tests.conftest import Assemble
-from tests.stacks.test_service_authorization import YOUNGER as YOUNGER_OF_ROLES
+from tests.laws.law_statement_resources import YOUNGER as YOUNGER_OF_ROLES
 from tests.support.configs import CONFIG_FOLDER, EVERY_EXISTING_RESOURCE, EVERY_FIELD
 from tests.support.template_view import listed
 from tests.test_aws_reference import YOUNGER

@@ -64,7 +64,9 @@ def _is_of(config: Config, stack: Deployed, *, name: str) -> bool:
     """
     if DEPLOYMENT_TAG in stack.tags:
         return stack.tags[DEPLOYMENT_TAG] == config.name
-    row = next(row for kind, row in STACKS.items() if stack_name(config, kind) == name)
+    row = next((row for kind, row in STACKS.items() if stack_name(config, kind) == name), None)
+    if row is None:  # an app's own stack, of which nothing else is known
+        return True
     # Stacks of 0.1.0, until no deployment of it is left, and those of node groups, whose placement
     # groups other tags of the stack would replace.
     description = str(stack.template.get("Description", ""))

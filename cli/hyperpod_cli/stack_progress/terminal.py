@@ -17,7 +17,7 @@ from hyperpod_cli.aws import cdk_cli
 from hyperpod_cli.aws.assembly import Stack, construct_paths
 from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.aws.stack_events import StackEvent
-from hyperpod_cli.aws.stacks import Deployed, deployed
+from hyperpod_cli.aws.stacks import Deployed, UnreadableTemplateError, deployed
 from hyperpod_cli.stack_progress.failures import failure_lines, interruption_lines, untold_failure
 from hyperpod_cli.stack_progress.operation import POLL_SECONDS, Operation
 from hyperpod_cli.stack_progress.progress import Display, Followed
@@ -97,7 +97,14 @@ def agreed(question: str) -> bool:
 
 def refuse_changed(client: AwsClient, stacks: Mapping[str, Deployed | None]) -> None:
     """Refuse to go on with stacks that are not any more what a question was asked about."""
-    changed = [name for name, stack in stacks.items() if deployed(client, name) != stack]
+    changed = []
+    for name, stack in stacks.items():
+        try:
+            is_same = deployed(client, name) == stack
+        except UnreadableTemplateError:
+            is_same = False
+        if not is_same:
+            changed.append(name)
     if changed:
         raise OpsError(
             f"{', '.join(changed)}: changed after this was shown; nothing was done; run it again"

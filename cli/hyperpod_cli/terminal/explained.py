@@ -1,5 +1,6 @@
 """The errors of AWS and of the configuration, in a line each."""
 
+import errno
 from collections.abc import Mapping
 
 from botocore.exceptions import (
@@ -57,7 +58,8 @@ def _line(error: Exception) -> str | None:
     for kind, text in _TOLD.items():
         if isinstance(error, kind):
             return text.format(told=told)
-    if isinstance(error, OSError) and error.filename is not None:
+    is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if isinstance(error, OSError) and error.filename is not None and not is_full:
         return f"{error.filename}: {error.strerror}; check the path and its permissions"
     return _refused(error) if isinstance(error, ClientError) else None
 

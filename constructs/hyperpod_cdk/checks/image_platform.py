@@ -15,7 +15,7 @@ def image_platform(config: Config) -> Findings:
         return
     is_of_use = bool(base_images(config.instance_types))
     report, fix = (warning, "") if is_of_use else (error, ", and leave workloads out")
-    for where, group in config.cluster.instance_groups_with_paths():
+    for where, group in config.cluster.groups_with_paths():
         for path, instance_type in group.types_with_paths():
             if is_accelerated(instance_type) and is_arm(instance_type):
                 message = (

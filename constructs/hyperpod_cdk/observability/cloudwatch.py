@@ -38,7 +38,7 @@ class ContainerInsights(Construct):
 
     Args:
         cluster: The EKS cluster; with the add-on eks-pod-identity-agent.
-        cluster_name: Its name as a text, which the policy of a key can have.
+        cluster_name: Its name, not a token, for the key's policy.
         control_plane: The section that describes it, for the Kubernetes version.
         cloudwatch: What is collected.
         log_groups: How log groups are made. Default: encrypted with a key of AWS's, and kept for a

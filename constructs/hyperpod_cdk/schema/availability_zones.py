@@ -36,7 +36,7 @@ _REGION = re.compile(
 )
 
 _ZONE_ID = r"([a-z]+(?:-[a-z]+)*[0-9]+)-az[1-9][0-9]?"
-_LOCAL_ZONE = r"[a-z]+(?:-?[a-z]+)*-?[0-9]+-[a-z]{3}[0-9]?-(az)?[0-9]+[a-z]?"
+_LOCAL_ZONE = r"[a-z]+(?:-[a-z]+)*-?[0-9]+-[a-z]{3}[0-9]?-(az)?[0-9]+[a-z]?"
 _ZONE_NAME = r"([a-z]{2,}(?:-[a-z]+)+-[0-9]+)[a-z]"
 
 NamedZone = tuple[KeyPath, str]

@@ -17,7 +17,9 @@ from provisioner.helm.state import Release, was_deployed_before
 from provisioner.helm.user_objects import changed_containers, keep_user_objects, refuse_loss
 from provisioner.kubernetes.manifest import (
     DEFINITION,
+    KEEP,
     NAMESPACE,
+    RESOURCE_POLICY,
     Manifest,
     Object,
     deleted_containers,
@@ -280,11 +282,12 @@ def refuse_unowned(client: ReleaseClient, chart: Path) -> None:
 
 
 def _may_take_over(item: Object, namespaces: Sequence[str]) -> bool:
-    if release_of(item) is not None:
-        return False
-    if item["kind"] == NAMESPACE:
-        return item["metadata"]["name"] in namespaces
-    return bool(item["kind"] == DEFINITION)
+    metadata = item["metadata"]
+    if item["kind"] == NAMESPACE and metadata["name"] in namespaces:
+        # One that stays when its release goes may change hands.
+        stays = (metadata.get("annotations") or {}).get(RESOURCE_POLICY) == KEEP
+        return release_of(item) is None or stays
+    return release_of(item) is None and bool(item["kind"] == DEFINITION)
 
 
 def _owner(item: Object) -> str:

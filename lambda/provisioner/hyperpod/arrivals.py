@@ -121,7 +121,7 @@ class Arrivals:
             if self.there(name, groups[name]) == 0
             and not self.checked(name)
             and self._only_scripts_failed(name)
-            and (late or self._was_tried(name, groups[name].get("TargetCount", 0)))
+            and (late or self._was_tried(name, groups[name].get("TargetCount", 1)))
         ]
 
     def _of(self, name: str) -> list[Node]:

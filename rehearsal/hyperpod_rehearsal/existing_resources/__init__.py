@@ -68,7 +68,7 @@ def existing_resources(config: Config, *, missing: Sequence[str] = ()) -> list[E
     named = (subject(config) for subject in _SUBJECTS)
     resources = list(dict.fromkeys(itertools.chain.from_iterable(named)))
     for value in missing:
-        left = [resource for resource in resources if value not in str(resource).split()]
+        left = [each for each in resources if value not in str(each).replace(",", " ").split()]
         if left == resources:
             names = ", ".join(map(str, resources)) or "nothing that exists"
             raise OpsError(f"--missing: {value!r} is not what the configuration names: {names}")

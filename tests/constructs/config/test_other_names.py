@@ -76,6 +76,10 @@ KEYS = [
     ("endpoint_public_access_cidrs", "eks", "public_access_cidrs"),
     ("enable_cluster_creator_admin_permissions", "", "eks.admins"),
     ("cloudwatch_log_group_retention_in_days", "", "log_retention_days"),
+    ("security_groups", "", "network.security_group_id"),
+    ("spot", GROUP, "capacity"),
+    ("vpc_config", "cluster", "network"),
+    ("tag", "", "tags"),
     ("gated_access", "", ""),
     ("enable_irsa", "", ""),
     # eksctl

@@ -50,6 +50,7 @@ def subnets(*blocks: str) -> list[dict[str, str]]:
         (f"{ZONES}[0]", "us-west-2-lax-1a"),
         (f"{ZONES}[0]", "usw2-lax1-az1"),
         (f"{ZONES}[0]", "us-west-2-phx-2a"),
+        (f"{ZONES}[0]", "a" * 60),
         (f"{ZONES}[0]", "use1-az1"),
         (f"{SUBNETS}[0].availability_zone_id", "usw2-az3"),
         (f"{SUBNETS}[0].availability_zone_id", "euc1-az2"),

@@ -140,8 +140,9 @@ def test_one_object_of_others_keeps_everything_from_being_taken_over(
     cloud.add_chart("3.0.0", {"templates/agent.yaml": yaml.safe_dump(SERVICE_ACCOUNT)})
     cloud.api.create(namespace("kubeflow"))
     cloud.api.create(SERVICE_ACCOUNT)
-    with raises(ProvisioningError):
+    with raises(ProvisioningError) as refused:
         cloud.send("Create", properties("3.0.0", more=ADOPTING))
+    assert "Namespace kubeflow" not in str(refused.value)
     (agent,) = [
         item
         for item in cloud.api.objects("v1", "ServiceAccount", "kubeflow")
@@ -158,6 +159,27 @@ def test_namespace_of_another_release_is_refused_by_its_name(
     helm_by_hand(cloud, tmp_path, "install", "first", str(tmp_path / "chart.tgz"))
     with raises(ProvisioningError):
         cloud.send("Create", properties(more=ADOPTING))
+
+
+def test_a_namespace_that_stays_changes_hands(cloud: Cloud, tmp_path: Path) -> None:
+    kept = namespace("kubeflow")
+    kept["metadata"]["annotations"] = {"helm.sh/resource-policy": "keep"}
+    alone = dict.fromkeys(("templates/operator.yaml", "templates/refused.yaml", "crds/job.yaml"))
+    made = packaged("1.0.0", {**alone, "templates/namespace.yaml": yaml.safe_dump(kept)})
+    (tmp_path / "chart.tgz").write_bytes(made)
+    cloud.api.create(namespace("training"))
+    helm_by_hand(cloud, tmp_path, "install", "first", str(tmp_path / "chart.tgz"))
+    uid = cloud.uid("v1", "Namespace", "kubeflow")
+
+    assert cloud.send("Create", properties(more=ADOPTING))["Data"]["Status"] == "deployed"
+
+    assert cloud.uid("v1", "Namespace", "kubeflow") == uid
+    (live,) = [
+        item
+        for item in cloud.api.objects("v1", "Namespace", None)
+        if item["metadata"]["name"] == "kubeflow"
+    ]
+    assert live["metadata"]["annotations"]["meta.helm.sh/release-name"] == "deps"
 
 
 def test_upgrade_takes_over_as_well(cloud: Cloud) -> None:

@@ -114,7 +114,7 @@ class _Read:
                 # Base images are of AWS's account in the region, or of a copy.
                 yield from self.names.arns(form, Account=("*",), RepositoryName=("*",))
             case "role":
-                yield from self._node_roles()
+                yield from (*self._named(form), *self._node_roles())
             case "key":
                 ids = tuple(filter(KEY_ID.fullmatch, self._texts()))
                 yield from (*self._named(form), *self.names.arns(form, KeyId=ids))

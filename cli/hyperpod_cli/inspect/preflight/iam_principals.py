@@ -19,7 +19,7 @@ def principal_problem(arn: str, target: Target) -> str | None:
     if answer is None:
         return f"is no {kind} of account {target.account}; correct it"
     there = str(answer[kind.capitalize()]["Arn"])
-    return None if there == arn else f"is not the {kind}'s ARN, which has its path: {there}"
+    return None if there == arn else f"is not the {kind}'s ARN, which has its path; write {there}"
 
 
 def get_command(arn: str) -> str:

@@ -173,7 +173,10 @@ def requested(
     grows_to = group.most_nodes if scales and isinstance(group, ManagedNodeGroupConfig) else 0
     if given.settings:
         merged = merged_values(_CHART, values=added, files=files, settings=given.settings)
-        added = {key: value for key, value in merged.items() if said.get(key) != value}
+        # A null takes away what the chart has.
+        added = {
+            key: value for key, value in merged.items() if key not in said or said[key] != value
+        }
     return JobRequest(group=group, added=added, objects=objects, grows_to=grows_to)
 
 

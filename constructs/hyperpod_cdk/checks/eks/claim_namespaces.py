@@ -16,10 +16,12 @@ def claim_namespaces(config: Config) -> Findings:
     if config.storage is None:
         return
     files = config.storage.placed_files
-    made = {each.namespace for _, file in files for each in file.claims if each.create_namespace}
     teams = () if config.governance is None else config.governance.teams
     of_teams = {f"{TEAM_NAMESPACE}{team.name}" for team in teams}
+    # A claim waits for the file systems before its own alone.
+    made = set[str]()
     for path, file in files:
+        made |= {each.namespace for each in file.claims if each.create_namespace}
         for index, claim in enumerate(file.claims):
             place = ("storage", *path, "claims", index, "namespace")
             if claim.namespace in made | _OF_KUBERNETES:

@@ -47,13 +47,25 @@ def _unreachable(config: Config) -> Findings:
     # Values, or a chart of one's own, may name other images; a closed network may get its way out
     # by a proxy or a mirror that the nodes' scripts name.
     is_open = network.closed or helm.values or helm.chart is not None
-    finding = warning if is_open else error
-    remedy = "" if network.closed else ", or add the registries to network.allowed_domains"
+    components = config.components
+    plugins = {
+        "nvcr.io": components.nvidia_device_plugin,
+        "public.ecr.aws": components.neuron_device_plugin,
+    }
+    without_plugin = any(plugins.get(host) for host in hosts) and not is_open
+    finding, why = warning, ""
+    if without_plugin:
+        finding, why = error, ", and without their device plugin no accelerator is allocatable"
+    remedy = (
+        ""
+        if network.closed
+        else ", or add the registries, and the names to which they send clients on, to "
+        "network.allowed_domains"
+    )
     kind = "a closed network" if network.closed else "a network that resolves listed names alone"
     yield finding(
         ("helm", "image_registry"),
         None,
-        f"leaves images of the chart in {', '.join(hosts)}, where no node of {kind} pulls them, "
-        "and device plugins among them; mirror them with hyperpod-cdk images, and name the "
-        f"registry{remedy}",
+        f"leaves images of the chart in {', '.join(hosts)}, from where nodes of {kind} cannot pull "
+        f"them{why}; mirror them with hyperpod-cdk images, and name the registry{remedy}",
     )

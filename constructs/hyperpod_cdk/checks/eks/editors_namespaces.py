@@ -36,7 +36,8 @@ def editors_namespaces(config: Config) -> Findings:
                 yield error(
                     ("eks", "editors", index, "namespaces", position),
                     pattern,
-                    f"must leave out {name}, where the Helm release or an add-on has service "
-                    "accounts with rights on the whole cluster: an editor may act as them, and so "
-                    "as an admin; name other namespaces, or list the principals in eks.admins",
+                    f"must leave out {name}, where the Helm release or an add-on has, or once it "
+                    "is installed gets, service accounts with rights on the whole cluster: an "
+                    "editor may act as them, and so as an admin; name other namespaces, or list "
+                    "the principals in eks.admins",
                 )

@@ -27,6 +27,7 @@ def node_health_image(config: Config) -> Findings:
             yield warning(
                 ("node_health", *path),
                 None if named in (None, default) else named,
-                f"leaves the image of the check in {host}, where no node of a network that is "
-                f"closed, or does not resolve that, pulls it; copy {image}, and name the copy",
+                f"leaves the image of the check in {host}, from where nodes cannot pull it: the "
+                "network is closed, or does not resolve that name; copy "
+                f"{image}, and name the copy",
             )

@@ -23,6 +23,7 @@ def docker_range(network: NetworkConfig) -> Findings:
             yield warning(
                 ("network", *path),
                 cidr,
-                f"overlaps {_DOCKER_RANGE}, in which Docker gives its containers addresses: they "
-                "do not reach nodes with the same ones; take another block",
+                f"overlaps {_DOCKER_RANGE}, in which Docker gives its containers addresses: "
+                "where Docker runs, as on Slurm's nodes, they do not reach nodes with the same "
+                "ones; take another block",
             )

@@ -271,6 +271,7 @@ def as_a_default_group(ec2: Ec2) -> None:
 
 
 def with_addresses_of_the_vpc(ec2: Ec2) -> None:
+    ec2.associate_vpc_cidr_block(VpcId=VPC, CidrBlock="10.99.0.0/16")
     blocks = ec2.describe_vpcs(VpcIds=[VPC])["Vpcs"][0]["CidrBlockAssociationSet"]
     ranges = [{"CidrIp": block["CidrBlock"]} for block in blocks]
     without_self_rules(ec2)

@@ -77,6 +77,7 @@ def test_options_win_over_values_and_settings_over_both(config: Config, tmp_path
         ["nodes=3", "arguments.max-steps=5"],
         ["arguments.learning-rate=0.0001", "arguments.keep=1000000"],
         ["tolerations[0].operator=Exists", "secret=", "priorityClass=null"],
+        ["secret=null"],
         ["env.A=1\\,2,env.B=c"],
     ],
 )

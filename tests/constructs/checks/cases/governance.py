@@ -41,6 +41,17 @@ CASES[claim_namespaces] = {
             "home_directories": {"claims": [{"namespace": "research"}]},
         }
     ),
+    "made for a later file system": (
+        config(
+            storage={
+                "claims": [{"namespace": "research"}],
+                "home_directories": {
+                    "claims": [{"namespace": "research", "create_namespace": True}]
+                },
+            }
+        ),
+        (WARNING, "storage.claims[0].namespace"),
+    ),
     "of a team": (
         config(*_GPU_NODES, **_governed(_NODE), **_claimed(_TEAM)),
         (ERROR, "storage.claims[0].namespace"),

@@ -96,7 +96,7 @@ CASES[closed_network] = {
     "AWS's names alone": config(group(CPU), network={"allowed_domains": []}, helm=_ECR),
     "AWS's names alone with images from anywhere": (
         config(group(CPU), network={"allowed_domains": []}),
-        (ERROR, "helm.image_registry"),
+        (WARNING, "helm.image_registry"),
     ),
     "AWS's names alone with values of one's own": (
         config(group(CPU), network={"allowed_domains": []}, helm=_VALUES),
@@ -104,6 +104,10 @@ CASES[closed_network] = {
     ),
     "another name with images from anywhere": (
         config(group(CPU), network={"allowed_domains": ["huggingface.co"]}),
+        (WARNING, "helm.image_registry"),
+    ),
+    "another name with GPUs whose plugin is elsewhere": (
+        config(group(GPU), network={"allowed_domains": ["huggingface.co"]}),
         (ERROR, "helm.image_registry"),
     ),
     "the registries of the chart": config(

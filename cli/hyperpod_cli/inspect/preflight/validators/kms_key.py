@@ -11,7 +11,6 @@ from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, as_list, validator
-from hyperpod_stacks.deployment import log_groups_of
 
 _PATH: KeyPath = ("encryption", "kms_key_arn")
 # What the services ask for on behalf of who deploys, the provisioner and the nodes.
@@ -117,6 +116,9 @@ def _missing(config: Config, policy: Mapping[str, Any], *, target: Target) -> It
         yield administration(partition=target.partition, account=target.account)
     if not config.encryption.logs:
         return
+    # The CDK takes a second to import, and few configurations name a key.
+    from hyperpod_stacks.deployment import log_groups_of  # noqa: PLC0415
+
     arns = log_group_arns(
         log_groups_of(config),
         partition=target.partition,

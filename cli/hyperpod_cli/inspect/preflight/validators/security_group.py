@@ -107,15 +107,18 @@ class _Reach:
 
     def within(self, *, is_egress: bool) -> bool:
         """Tell whether all traffic of the VPC's addresses passes, from or to nodes."""
-        return any(
-            self._is_self(rule) or all(_holds(rule, block) for block in self.blocks)
-            for rule in self._all_traffic(is_egress=is_egress)
-        )
+        rules = [*self._all_traffic(is_egress=is_egress)]
+        if any(self._is_self(rule) for rule in rules):
+            return True
+        return all(any(_holds(rule, block) for rule in rules) for block in self.blocks)
 
     def https_out(self) -> bool:
         """Tell whether TCP 443 passes to anything but the groups themselves."""
         return any(
-            rule["IsEgress"] and _covers_https(rule) and not self._is_self(rule)
+            rule["IsEgress"]
+            and rule.get("CidrIpv6") is None
+            and _covers_https(rule)
+            and not self._is_self(rule)
             for rule in self.rules
         )
 

@@ -11,20 +11,20 @@ _DIRECTIONS = {"from": "IpPermissions", "to": "IpPermissionsEgress"}
 
 @subject(phase=Phase.NETWORK, iam=["ec2:DescribeSecurityGroups"])
 def security_groups(deployment: LiveDeployment) -> Checks:
-    """The security groups of nodes, and others for EFA, allow all traffic within themselves.
+    """The security groups of nodes allow all traffic within themselves; of existing ones, for EFA.
 
     EFA authorizes by group alone, in both directions.
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html
     """
     group_of_nodes = deployment.outputs_of("platform")["SecurityGroupId"]
-    others = {
-        group_id
-        for group in deployment.config.cluster.all_groups
-        if group.override_vpc is not None and group.has_efa_accelerators
-        for group_id in group.override_vpc.security_group_ids
-    }
-    wanted = sorted({group_of_nodes, *others})
-    described = deployment.client("ec2").describe_security_groups(GroupIds=wanted)
+    wanted = {group_of_nodes} if deployment.config.network.security_group_id is None else set()
+    for group in deployment.config.cluster.all_groups:
+        if group.has_efa_accelerators:
+            override = group.override_vpc
+            wanted |= {*(override.security_group_ids if override else ())} or {group_of_nodes}
+    if not wanted:
+        return
+    described = deployment.client("ec2").describe_security_groups(GroupIds=sorted(wanted))
     for group in described["SecurityGroups"]:
         missing = [
             f"all traffic {direction} itself"
