@@ -1,7 +1,8 @@
 """What a closed network needs: a private Kubernetes API, and a registry of images."""
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.helm.images import CHART_REGISTRIES, ecr_region
+from hyperpod_cdk.facts.addon_versions import autoscaler_image
+from hyperpod_cdk.helm.images import CHART_REGISTRIES, ecr_region, split_image
 from hyperpod_cdk.schema.errors import Finding, Findings, error, warning
 
 
@@ -39,9 +40,12 @@ def closed_network(config: Config) -> Findings:
 
 
 def _unreachable(config: Config) -> Findings:
-    """Find the registries of the chart's images that nodes cannot pull from."""
+    """Find the registries of the images of charts that nodes cannot pull from."""
     network, helm = config.network, config.helm
-    hosts = [each for each in CHART_REGISTRIES if network.closed or not network.resolves(each)]
+    registries = [*CHART_REGISTRIES]
+    if config.operators.cluster_autoscaler:
+        registries.append(split_image(autoscaler_image(config.eks.version))[0])
+    hosts = [each for each in registries if network.closed or not network.resolves(each)]
     if not hosts:
         return
     # Values, or a chart of one's own, may name other images; a closed network may get its way out
@@ -66,6 +70,6 @@ def _unreachable(config: Config) -> Findings:
     yield finding(
         ("helm", "image_registry"),
         None,
-        f"leaves images of the chart in {', '.join(hosts)}, from where nodes of {kind} cannot pull "
+        f"leaves images of charts in {', '.join(hosts)}, from where nodes of {kind} cannot pull "
         f"them{why}; mirror them with hyperpod-cdk images, and name the registry{remedy}",
     )
