@@ -32,9 +32,7 @@ OURS, REGION = "111122223333", "us-west-2"
 ROLE, OTHERS_ROLE = f"arn:aws:iam::{OURS}:role", "arn:aws:iam::999999999999:role"
 OTHERS_KEY = "arn:aws:kms:us-west-2:999999999999:key/1234abcd"
 GROUP = "cluster.instance_groups[0]"
-OF_CHARTS = (
-    "where the Helm release or an add-on has service accounts with rights on the whole cluster"
-)
+OF_CHARTS = "where the Helm release or an add-on has, or once it is installed gets, service"
 Lines = list[str]
 
 
