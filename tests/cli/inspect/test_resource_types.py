@@ -103,7 +103,10 @@ def test_no_line_of_the_cost_is_wider_than_the_terminal(monkeypatch: pytest.Monk
     assert max(map(len, said.out.splitlines())) <= 80
 
 
-def test_it_lists_each_resource_with_its_price_and_the_totals() -> None:
+def test_it_lists_each_resource_with_its_price_and_the_totals(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     said = ran("cost", "--config", CONFIG_FOLDER / "default.yaml")
     assert (said.code, said.err) == (0, "")
     lines = said.out.splitlines()
