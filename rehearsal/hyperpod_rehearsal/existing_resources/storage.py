@@ -18,7 +18,6 @@ from hyperpod_emulator.aws.settings import FILE_SYSTEM_ID, KMS_KEY_ID
 from hyperpod_rehearsal.existing_resources.networks import all_traffic_of, default_vpc
 from hyperpod_rehearsal.existing_resources.resource import ExistingResource
 from hyperpod_rehearsal.existing_resources.roles import policy as policy_of
-from hyperpod_stacks.deployment import log_groups_of
 
 
 def kms_key(key: str, *, policy: str = "") -> ExistingResource:
@@ -43,6 +42,9 @@ def kms_keys(config: Config) -> Iterator[ExistingResource]:
 
 
 def _policy(config: Config, key: str) -> str:
+    # The CDK takes a second to import, and few configurations name a key.
+    from hyperpod_stacks.deployment import log_groups_of  # noqa: PLC0415
+
     _, partition, _, region, account, _ = key.split(":")
     arns = log_group_arns(
         log_groups_of(config), partition=partition, region=region, account=account
