@@ -1,5 +1,6 @@
 """File systems before a deployment: those that exist, and what is changed of deployed ones."""
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -20,6 +21,9 @@ from tests.support.configs import CONFIG_FOLDER
 NOW = datetime(2026, 11, 22, 12, 0, tzinfo=UTC)
 EXAMPLE = load_config(CONFIG_FOLDER / "examples" / "existing-file-system.yaml")
 ID = "fs-0123456789abcdef0"
+ELSEWHERE = EXAMPLE.network.hyperpod_subnets[0].model_copy(
+    update={"availability_zone_id": "usw2-az4"}
+)
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +35,9 @@ def made(target: Target) -> Target:
 
 
 def told(config: Config, target: Target) -> list[str]:
-    return [str(finding) for finding, _ in existing_file_systems(config, target)]
+    found = [str(finding) for finding, _ in existing_file_systems(config, target)]
+    # The local EC2 draws the name of the file system's group.
+    return [re.sub(r"\bsg-(?!0{17})\w+", "GROUP", line) for line in found]
 
 
 def changed(**network: Any) -> Config:
@@ -43,48 +49,34 @@ def test_one_that_the_nodes_reach_is_fine(made: Target) -> None:
 
 
 @pytest.mark.parametrize(
-    ("network", "message"),
+    "network",
     [
-        (
-            {"vpc_id": None},
-            "is in vpc-0c1b2c3d4e5f60718, and the deployment makes a VPC of its own",
-        ),
-        ({"vpc_id": "vpc-00000000000000000"}, "and the nodes are in vpc-00000000000000000; both"),
-        ({"security_group_id": "sg-00000000000000000"}, "which does not let TCP 988 in from"),
-        ({"security_group_id": None}, "the nodes' new group .name an existing one in network.sec"),
+        {"vpc_id": None},
+        {"vpc_id": "vpc-00000000000000000"},
+        {"security_group_id": "sg-00000000000000000"},
+        {"security_group_id": None},
+        {"hyperpod_subnets": (ELSEWHERE,)},
     ],
+    ids=["VPC of its own", "another VPC", "closed group", "new group", "another zone"],
 )
 def test_one_that_the_nodes_do_not_reach_is_told(
-    made: Target, network: dict[str, Any], message: str
+    made: Target, network: dict[str, Any], snapshot: SnapshotAssertion
 ) -> None:
-    [line] = told(changed(**network), made)
-
-    assert line.startswith(f"storage.file_system_id: '{ID}' ")
-    assert message.replace(".name", "(name") in line
-
-
-def test_one_in_another_zone_is_told(made: Target) -> None:
-    subnet = EXAMPLE.network.hyperpod_subnets[0].model_copy(
-        update={"availability_zone_id": "usw2-az4"}
-    )
-
-    [line] = told(changed(hyperpod_subnets=(subnet,)), made)
-
-    assert "and the nodes are in usw2-az4: traffic between zones" in line
+    assert told(changed(**network), made) == snapshot
 
 
 @pytest.mark.parametrize(
-    ("key", "identifier", "message"),
+    ("key", "identifier"),
     [
-        ("fsx_lustre_mounts", ID, ""),
-        ("fsx_lustre_mounts", "fs-00000000000000000", "is not a file system of account"),
-        ("fsx_openzfs_mounts", ID, "is of type LUSTRE; name an FSx for OpenZFS file system"),
-        ("fsx_lustre_mounts", "fc-0123456789abcdef0", ""),  # a cache is no file system
+        ("fsx_lustre_mounts", ID),
+        ("fsx_lustre_mounts", "fs-00000000000000000"),
+        ("fsx_openzfs_mounts", ID),
+        ("fsx_lustre_mounts", "fc-0123456789abcdef0"),  # a cache is no file system
     ],
 )
 @pytest.mark.parametrize("vpc_id", [EXAMPLE.network.vpc_id, "vpc-00000000000000000"])
 def test_mounts_of_a_group_are_looked_at_by_their_dns_name(
-    made: Target, *, vpc_id: str, key: str, identifier: str, message: str
+    made: Target, vpc_id: str, key: str, identifier: str, snapshot: SnapshotAssertion
 ) -> None:
     name = f"{identifier}.fsx.us-west-2.amazonaws.com"
     mount = {"dns_name": name, **({"mount_name": "abcdefgh"} if "lustre" in key else {})}
@@ -92,14 +84,7 @@ def test_mounts_of_a_group_are_looked_at_by_their_dns_name(
     group = EXAMPLE.cluster.instance_groups[0].model_copy(update={key: (kinds[key](**mount),)})
     cluster = EXAMPLE.cluster.model_copy(update={"instance_groups": (group, group)})
     config = changed(vpc_id=vpc_id).model_copy(update={"cluster": cluster, "storage": None})
-    if not message and identifier == ID and vpc_id != EXAMPLE.network.vpc_id:
-        message = f"is in {EXAMPLE.network.vpc_id}, and the nodes are in {vpc_id}; both must be in"
-
-    lines = told(config, made)
-    assert len(lines) == bool(message)
-    for line in lines:
-        assert line.startswith(f"cluster.instance_groups[0] (system).{key}[0].dns_name: ")
-        assert f"'{name}' {message}" in line
+    assert told(config, made) == snapshot
 
 
 @pytest.mark.parametrize(
@@ -179,16 +164,14 @@ def test_changes_of_lustre(
 
 
 @pytest.mark.parametrize(
-    ("wanted", "message"),
+    "wanted",
     [
-        ({"capacity_gib": 100}, None),
-        ({"capacity_gib": 110}, None),
-        ({"capacity_gib": 100, "throughput_mbps": 320}, None),
-        ({"capacity_gib": 64}, "capacity_gib: 64 is less than the 100 GiB"),
+        {"capacity_gib": 100},
+        {"capacity_gib": 110},
+        {"capacity_gib": 100, "throughput_mbps": 320},
+        {"capacity_gib": 64},
     ],
 )
-def test_changes_of_open_zfs(wanted: dict[str, Any], message: str | None) -> None:
+def test_changes_of_open_zfs(wanted: dict[str, Any], snapshot: SnapshotAssertion) -> None:
     files = HomeDirectoriesConfig(**wanted)
-    lines = [str(finding) for finding in change_findings(files, HOME, now=NOW)]
-    assert len(lines) == (0 if message is None else 1)
-    assert message is None or lines[0].startswith(message)
+    assert [str(finding) for finding in change_findings(files, HOME, now=NOW)] == snapshot
