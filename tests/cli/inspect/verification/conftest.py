@@ -1,6 +1,6 @@
 """What verification looks at in its unit tests: a Kubernetes API in process, and a fake AWS."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,7 +8,8 @@ import pytest
 from kubernetes.client import ApiClient, Configuration
 
 from hyperpod_cdk import Config
-from hyperpod_cli.inspect.verification.check import LiveDeployment
+from hyperpod_cli.inspect.verification.check import Check, LiveDeployment
+from hyperpod_cli.inspect.verification.verify import problems
 from hyperpod_emulator.kubernetes import KubernetesApi
 from hyperpod_emulator.testing.kubernetes_api import ADMIN
 
@@ -29,6 +30,11 @@ OUTPUTS = {
 def paginated(**answers: list[Any]) -> Callable[[str], SimpleNamespace]:
     """Return a client's `get_paginator`."""
     return lambda name: SimpleNamespace(paginate=lambda **_asked: answers[name])
+
+
+def report(checks: Iterable[Check]) -> str:
+    """Return what a person reads of the checks that do not hold."""
+    return "\n".join(problems([*checks]))
 
 
 def join(

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutError
 from kubernetes.client import CoreV1Api
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk.facts import mig
 from hyperpod_cdk.facts.instance_types import instance_facts
@@ -18,7 +19,6 @@ from hyperpod_cli.inspect.verification.subjects.eks.readiness import readiness
 from hyperpod_cli.inspect.verification.verify import (
     check_until_all_hold,
     not_looked_at,
-    problems,
     summary,
     verify,
 )
@@ -26,7 +26,7 @@ from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_emulator.hardware import node_capacity
 from hyperpod_emulator.kubernetes import KubernetesApi
 from hyperpod_emulator.testing.kubernetes_api import daemon_set
-from tests.cli.inspect.verification.conftest import Deployed, join
+from tests.cli.inspect.verification.conftest import Deployed, join, report
 from tests.support.configs import configure
 
 PLUGINS = (
@@ -45,26 +45,28 @@ def cluster(instance_type: str, **keys: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("labels", "told"),
+    ("labels", "holds"),
     [
-        (["Schedulable"] * 2, ""),
-        (["Schedulable"], "1 of 2"),
-        (["Schedulable"] * 3, "3 of 2"),
-        (["Schedulable", "Unschedulable"], "1 of 2; n1 is Unschedulable"),
-        (
-            ["UnschedulablePendingReplacement"] * 5,
-            "0 of 2; n0 is UnschedulablePendingReplacement, n1 is UnschedulablePendingReplacement, "
-            "n2 is UnschedulablePendingReplacement, and 2 more",
-        ),
+        (["Schedulable"] * 2, True),
+        (["Schedulable"], False),
+        (["Schedulable"] * 3, False),
+        (["Schedulable", "Unschedulable"], False),
+        (["UnschedulablePendingReplacement"] * 5, False),
     ],
+    ids=["whole", "fewer", "more", "one unschedulable", "all in replacement"],
 )
 def test_health(
-    deployed: Deployed, kubernetes: KubernetesApi, labels: list[str], told: str
+    deployed: Deployed,
+    kubernetes: KubernetesApi,
+    snapshot: SnapshotAssertion,
+    labels: list[str],
+    holds: bool,
 ) -> None:
     for index, label in enumerate(labels):
         join(kubernetes, f"n{index}", node_health_status=label)
     (check,) = health(deployed(configure(cluster("ml.m5.xlarge"))))
-    assert (check.ok, check.found) == (not told, told)
+    assert check.ok is holds
+    assert check.found == snapshot
 
 
 def test_autoscaling_adds_nodes(deployed: Deployed, kubernetes: KubernetesApi) -> None:
@@ -100,25 +102,23 @@ def test_a_group_is_complete_with_its_least_nodes(count: int, told: str) -> None
     assert (miscounted(["nodes"] * count, config=config) or "") == told
 
 
-@pytest.mark.parametrize(
-    ("joined", "told"),
-    [
-        (["a"] * 8 + ["b"] * 2, ""),
-        # What one group has beyond its least makes up for nothing in another.
-        (["a"] * 8, "8 of 4 to 10: b has 0 of 2"),
-        (["a"] * 2 + ["b"] * 2 + ["c"], "5 of 4 to 10: c has 1 of 0"),
-        # With a node that lacks the label, only the sum is judged.
-        (["a"] * 2 + ["b", ""], ""),
-        (["a"] * 2 + [""], "3 of 4 to 10"),
-    ],
-)
-def test_each_group_has_its_nodes(joined: list[str], told: str) -> None:
+JOINED = {
+    "all": ["a"] * 8 + ["b"] * 2,
+    "one has more than its least, which makes up for nothing in another": ["a"] * 8,
+    "one of another group": ["a"] * 2 + ["b"] * 2 + ["c"],
+    "with a node that lacks the label, the sum is enough": ["a"] * 2 + ["b", ""],
+    "with a node that lacks the label, the sum is too little": ["a"] * 2 + [""],
+}
+
+
+def test_each_group_has_its_nodes(snapshot: SnapshotAssertion) -> None:
     groups = [
         group("ml.m5.xlarge") | {"name": "a", "instance_count": 8, "min_instance_count": 2},
         group("ml.m5.xlarge") | {"name": "b"},
     ]
     asked = {"name": "ml", "node_provisioning_mode": "Continuous", "instance_groups": groups}
-    assert (miscounted(joined, config=configure({"cluster": asked})) or "") == told
+    config = configure({"cluster": asked})
+    assert {case: miscounted(nodes, config=config) for case, nodes in JOINED.items()} == snapshot
 
 
 def test_nodes_are_listed_once(deployed: Deployed, kubernetes: KubernetesApi) -> None:
@@ -152,13 +152,16 @@ def test_a_node_that_is_not_ready(deployed: Deployed, kubernetes: KubernetesApi)
     ],
 )
 def test_each_type_offers_what_it_has(
-    deployed: Deployed, kubernetes: KubernetesApi, instance_type: str, columns: list[str]
+    deployed: Deployed,
+    kubernetes: KubernetesApi,
+    snapshot: SnapshotAssertion,
+    instance_type: str,
+    columns: list[str],
 ) -> None:
     def found() -> list[Check]:
         return [*devices(deployed(configure(cluster(instance_type))))]
 
-    assert {check.found for check in found()} <= {"no node is of a type that has any"}
-    assert {check.advice.partition(":")[0] for check in found()} <= {"The node itself is missing"}
+    assert report(found()) == snapshot
     join(kubernetes, "n0", instance_type, capacity=node_capacity(instance_facts(instance_type)))
     assert [check.title.partition("name,")[2].partition(":")[0] for check in found()] == columns
     assert {check.found.partition(" of ")[0] for check in found()} <= {"n0 offers none"}
@@ -216,10 +219,10 @@ def test_once() -> None:
     assert (looks.held(seconds=0), looks.count, looks.said) == (False, 1, [])
 
 
-def test_until_all_holds() -> None:
+def test_until_all_holds(snapshot: SnapshotAssertion) -> None:
     looks = Looks()
     assert (looks.held(seconds=600), looks.count, looks.time) == (True, 3, 30.0)
-    assert looks.said == ["1 of 3 hold; waiting for: c1, c2", "2 of 3 hold; waiting for: c2"]
+    assert looks.said == snapshot
 
 
 def test_until_the_deadline() -> None:
@@ -258,7 +261,7 @@ BUSY = ClientError({"Error": {"Code": "ServiceUnavailable", "Message": "busy"}},
     [
         BUSY,
         ReadTimeoutError(endpoint_url="https://eks.us-west-2.amazonaws.com/"),
-        TransientError("Kubernetes API: 503 Service Unavailable; run it again in a minute"),
+        TransientError("Kubernetes API: 503"),
     ],
 )
 def test_what_passes_is_looked_at_again(error: Exception) -> None:
@@ -282,7 +285,7 @@ def test_what_passes_is_looked_at_again(error: Exception) -> None:
         # It lasts until the deadline.
         (BUSY, 3),
         (NoCredentialsError(), 1),
-        (OpsError("stack: ml-platform is not deployed in us-west-2; run `hyperpod-cdk deploy`"), 1),
+        (OpsError("stack: is not deployed"), 1),
     ],
 )
 def test_what_stays_is_raised(error: Exception, looked: int) -> None:
@@ -302,55 +305,35 @@ def test_a_part_that_cannot_be_looked_at_now_is_looked_at_again() -> None:
     busy = not_looked_at("health", why="Kubernetes API: 503", is_transient=True)
     found = [[Check(title="a", ok=True), busy], [Check(title="a", ok=True)]]
     checks = looks.checks(lambda: found.pop(0), seconds=600)
-    assert (len(checks), looks.said) == (1, ["1 of 2 hold; waiting for: health"])
+    assert (len(checks), len(looks.said)) == (1, 1)
 
 
-def test_what_is_not_known_is_told_apart_from_what_fails() -> None:
-    unknown = not_looked_at("health", why="Kubernetes API: 401 Unauthorized; list your role")
-    checks = [
-        Check(title="a", ok=True),
-        Check(title="b", ok=False, found="is not there", advice="Run it"),
-        unknown,
-    ]
-    assert list(problems(checks)) == [
-        "\nFAIL b",
-        "  Found: is not there",
-        "  Run it",
-        "\n? health",
-        "  Not looked at: Kubernetes API: 401 Unauthorized",
-        "  List your role",
-    ]
-    assert [summary(checks[:count]) for count in (1, 2, 3)] == [
-        "1 of 1 checks hold.",
-        "1 of 2 checks hold.",
-        "1 of 2 checks hold; not everything was looked at.",
-    ]
-    assert summary([unknown]) == "Nothing was checked."
+def test_what_is_not_known_is_told_apart_from_what_fails(snapshot: SnapshotAssertion) -> None:
+    unknown = not_looked_at("health", why="Kubernetes API: 401; list your role")
+    failing = Check(title="b", ok=False, found="is not there", advice="Run it")
+    checks = [Check(title="a", ok=True), failing, unknown]
+    assert report(checks) == snapshot
+    assert [summary(few) for few in (*(checks[:n] for n in (1, 2, 3)), [unknown])] == snapshot
 
 
 _A100 = "ml.p4d.24xlarge"
 
 
-CASES: tuple[tuple[str, dict[str, str], str | None], ...] = (
-    ("all-1g.5gb", {"nvidia.com/mig-1g.5gb": "56"}, None),
-    (
-        "mixed-3-1g.5gb-1-4g.20gb",
-        {"nvidia.com/mig-1g.5gb": "24", "nvidia.com/mig-4g.20gb": "8"},
-        None,
-    ),
-    (
-        "all-3g.20gb",
-        {"nvidia.com/gpu": "8"},
-        "n0 offers none of 16 nvidia.com/mig-3g.20gb (nvidia.com/mig.config.state=None)",
-    ),
+@pytest.mark.parametrize(
+    ("layout", "offered"),
+    [
+        ("all-1g.5gb", {"1g.5gb": "56"}),
+        ("mixed-3-1g.5gb-1-4g.20gb", {"1g.5gb": "24", "4g.20gb": "8"}),
+        ("all-3g.20gb", {}),
+    ],
 )
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0])
 def test_each_node_offers_its_partitions(
-    deployed: Deployed, kubernetes: KubernetesApi, case: tuple[str, dict[str, str], str | None]
+    deployed: Deployed,
+    kubernetes: KubernetesApi,
+    snapshot: SnapshotAssertion,
+    layout: str,
+    offered: dict[str, str],
 ) -> None:
-    layout, offered, told = case
     group = {"name": "nodes", "instance_type": _A100, "instance_count": 1, "mig_profile": layout}
     config = configure(
         {
@@ -359,12 +342,12 @@ def test_each_node_offers_its_partitions(
         }
     )
 
-    [missing] = gpu_partitions(deployed(config))
-    assert missing.found == "no node of the group is there"
-    join(kubernetes, "n0", _A100, capacity=offered)
+    missing = report(gpu_partitions(deployed(config)))
+    capacity = {f"nvidia.com/mig-{profile}": count for profile, count in offered.items()}
+    join(kubernetes, "n0", _A100, capacity=capacity or {"nvidia.com/gpu": "8"})
     [check] = gpu_partitions(deployed(config))
-    assert (check.ok, check.found) == (told is None, told or check.found)
-    assert ("kubectl drain" in check.advice) is (told is not None)
+    assert check.ok is bool(offered)
+    assert [missing, report([check])] == snapshot
 
 
 def test_layouts_are_made_of_what_the_gpu_has() -> None:

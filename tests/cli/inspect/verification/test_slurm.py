@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import load_config
 from hyperpod_cli.aws.kubernetes_api import unreached
@@ -14,7 +15,7 @@ from hyperpod_cli.inspect.verification.subjects.slurm.mounts import mounts
 from hyperpod_cli.inspect.verification.subjects.slurm.partitions import partitions
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from hyperpod_cli.terminal.errors import OpsError
-from tests.cli.inspect.verification.conftest import paginated
+from tests.cli.inspect.verification.conftest import paginated, report
 from tests.support.configs import CONFIG_FOLDER
 
 CONFIG = load_config(CONFIG_FOLDER / "slurm.yaml")
@@ -52,25 +53,20 @@ def deployment(spoil: Callable[[Mapping[str, Group]], object]) -> LiveDeployment
 
 
 @pytest.mark.parametrize(
-    ("spoil", "told"),
+    "spoil",
     [
-        (lambda _: None, []),
-        (lambda groups: groups["controller"].update(Status="Failure"), ["is Failure"]),
-        (
-            lambda groups: groups["worker-group-1"]["SlurmConfig"].update(PartitionNames=["cpu"]),
-            ["worker-group-1 is compute cpu, not compute gpu"],
-        ),
-        (
-            lambda groups: groups["worker-group-2"].update(InstanceStorageConfigs=[]),
-            ["not on worker-group-2"],
-        ),
+        lambda _: None,
+        lambda groups: groups["controller"].update(Status="Failure"),
+        lambda groups: groups["worker-group-1"]["SlurmConfig"].update(PartitionNames=["cpu"]),
+        lambda groups: groups["worker-group-2"].update(InstanceStorageConfigs=[]),
     ],
+    ids=["whole", "failed", "another partition", "not mounted"],
 )
-def test_a_slurm_cluster(spoil: Callable[[Mapping[str, Group]], object], told: list[str]) -> None:
+def test_a_slurm_cluster(
+    spoil: Callable[[Mapping[str, Group]], object], snapshot: SnapshotAssertion
+) -> None:
     looked = deployment(spoil)
-    failed = [check for each in (partitions, mounts) for check in each(looked) if not check.ok]
-    assert [check.found for check in failed] == told
-    assert all(check.advice for check in failed)
+    assert report([*partitions(looked), *mounts(looked)]) == snapshot
 
 
 def test_nothing_of_kubernetes_is_looked_at() -> None:
