@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from tests.support.arn_forms import intersect
-from tests.support.laws import Deployment, Resource, Statement
+from tests.support.laws import ACCOUNT, Deployment, Resource, Statement
 
 _ROLES = ("AWS::IAM::Role", "AWS::IAM::Policy", "AWS::IAM::ManagedPolicy")
 _OWN_ACCOUNT = "aws:ResourceAccount"
@@ -69,13 +69,17 @@ def _held_back(
 
 
 def _is_own(deployment: Deployment, resource: str) -> bool:
-    """Return whether a resource is certainly of the deployment's account."""
-    if not resource.startswith("arn:aws:s3:::"):
-        return True
-    bucket = resource.removeprefix("arn:aws:s3:::").partition("/")[0]
+    """Return whether all that a pattern of ARNs means is certainly of the deployment's account."""
+    _, _, _, _, account, name = f"{resource}:::::".split(":", 5)
+    if account:
+        return account == ACCOUNT
+    bucket = name.rstrip(":").partition("/")[0]
     made = {deployment.name(each) for each in deployment.of_type("AWS::S3::Bucket")}
+    of_assets = f"-assets-{ACCOUNT}-{deployment.region}"
+    is_of_assets = bucket.startswith("cdk-") and bucket.endswith(of_assets)
+    # `preflight` asks S3 whether the account owns the last one.
     scripts = deployment.config.lifecycle_scripts
-    return bucket in made or bucket.startswith("cdk-") or bucket == scripts.existing_bucket_name
+    return bucket in made or is_of_assets or bucket == scripts.existing_bucket_name
 
 
 def _passes(statement: Statement, action: str, resource: str, *, is_own: bool) -> bool:

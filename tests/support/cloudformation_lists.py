@@ -1,7 +1,7 @@
 """CloudFormation's lists of resource types by region, and their schemas, as cfn-lint has them."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,26 @@ def schema(resource_type: str) -> Mapping[str, Any]:
     return content
 
 
-def handler_permissions(resource_type: str) -> set[str]:
-    """Return the IAM actions that the handlers of a type take."""
-    handlers = schema(resource_type).get("handlers", {}).values()
-    return {action for each in handlers for action in each.get("permissions", ())}
+def handlers(resource_type: str) -> Mapping[str, set[str]]:
+    """Return the IAM actions that each handler of a type takes, by what it does."""
+    published = schema(resource_type).get("handlers", {})
+    return {name: {*each.get("permissions", ())} for name, each in published.items()}
+
+
+def handlers_that_call(action: str) -> Iterator[tuple[str, set[str]]]:
+    """Yield the type and the actions of each handler whose call an action is, as CreateCluster."""
+    call = action.partition(":")[2]
+    for operation in _CHANGES:
+        if call.startswith(operation):
+            for resource_type in _types_named(call.removeprefix(operation)):
+                actions = handlers(resource_type).get(operation.lower(), set())
+                if action in actions:
+                    yield resource_type, actions
+
+
+_CHANGES = ("Create", "Update", "Delete")
+
+
+@cache
+def _types_named(kind: str) -> Sequence[str]:
+    return [each for each in types_of("us-east-1") if each.rpartition("::")[2] == kind]
