@@ -65,6 +65,7 @@ def deploy(
     from hyperpod_cli.deliver.charts.command import package_if_needed
     from hyperpod_cli.deliver.deploy import deployment
     from hyperpod_cli.deliver.images import refuse_unreachable
+    from hyperpod_cli.plan.request import DeploymentRequest
     from hyperpod_cli.terminal.interrupts import INTERRUPTS
 
     INTERRUPTS.install(allowed=True)
@@ -75,14 +76,10 @@ def deploy(
             refuse_unreachable(config)
             typer.echo("Synthesizing, and comparing with what is deployed ...")
             synth(config)
-    return deployment.deploy(
-        config,
-        templates=templates or templates_folder(config),
-        only=only,
-        express=express,
-        yes=yes,
-        as_json=as_json,
+    request = DeploymentRequest(
+        path=config, templates=templates or templates_folder(config), only=only, express=express
     )
+    return deployment.deploy(request, yes=yes, as_json=as_json)
 
 
 @command(

@@ -69,7 +69,7 @@ def verify(
 
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.session import aws_session
-    from hyperpod_cli.inspect.verification.verify import check_once, check_until_all_hold, show
+    from hyperpod_cli.inspect.verification.verify import check_until_all_hold, look, show
     from hyperpod_cli.terminal.errors import OpsError
 
     if timeout is not None and not wait:
@@ -77,7 +77,7 @@ def verify(
     loaded = load_config(config)
     session = aws_session(region=region, config=loaded)
     checks = check_until_all_hold(
-        lambda: list(check_once(loaded, session=session)),
+        partial(look, loaded, session=session),
         seconds=60.0 * (_MINUTES if timeout is None else timeout) if wait else 0.0,
         say=partial(typer.echo, err=True),
     )

@@ -3,17 +3,22 @@
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 
 from hyperpod_cdk.config.output_names import SHORTAGE
+from hyperpod_cdk.cost.cost import cost
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cli.aws.stacks import NOTHING_SHORT, documented_outputs, output_lines
+from hyperpod_cli.aws.stacks import (
+    NOTHING_SHORT,
+    described_stack,
+    documented_outputs,
+    output_lines,
+)
 from hyperpod_cli.deliver.deploy.verification import verification_of
-from hyperpod_cli.inspect.cost import cost_here
 from hyperpod_cli.inspect.report.page import Attempt, Content, write
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import problems
@@ -38,14 +43,11 @@ REPORTS = Path("build/deploy")
 _CONCURRENCY = "3"
 
 
-def deploy(
-    path: Path, *, templates: Path, only: str, express: bool, yes: bool, as_json: bool = False
-) -> int:
+def deploy(request: DeploymentRequest, *, yes: bool, as_json: bool = False) -> int:
     """Say what changes, ask, deploy and verify; return the exit code of the CDK CLI.
 
     As JSON, the plan alone is on standard output, and without `yes` nothing is deployed.
     """
-    request = DeploymentRequest(path=path, templates=templates, only=only, express=express)
     plan = make_plan(request)
     ended = _shown(plan, request=request, yes=yes, as_json=as_json)
     if ended is not None:
@@ -53,8 +55,9 @@ def deploy(
     out = console(soft_wrap=True, stderr=as_json)
     outcome = _run(plan, request=request, out=out)
     succeeded = outcome.code == 0
-    outputs = _outputs(plan, request=request) if succeeded else {}
-    checks = verification_of(request, succeeded=succeeded, out=out)
+    known = _outputs(request) if succeeded else {}
+    checks = verification_of(request, succeeded=succeeded, outputs=known, out=out)
+    outputs = {stack.name: known[stack.name] for stack in plan.stacks if stack.name in known}
     following = [*_next(plan, request=request, outputs=outputs, checks=checks)] if succeeded else []
     report = write_report(
         outcome, request=request, outputs=outputs, checks=checks, following=following
@@ -120,16 +123,16 @@ def write_report(
     if outcome.code:
         ended = "was interrupted" if outcome.code == INTERRUPTED else "failed"
         verdict = f"The deployment {ended}."
-    config, command = request.config, request.again
+    config, command, region = request.config, request.again, request.session.region
     path = REPORTS / config.name / "report.html"
     content = Content(
         title=f"Deployment of {config.name}",
         verdict=verdict,
         ok=outcome.code == 0,
         written=datetime.now(UTC),
-        facts={"Command": command, "Region": request.session.region},
+        facts={"Command": command, "Region": region},
         config=config,
-        cost=cost_here(config),
+        cost=cost(config, region=region, day=date.today()),
         attempts=[Attempt(command=command, events=outcome.events, messages=outcome.messages)],
         outputs=outputs,
         checks=checks,
@@ -139,18 +142,24 @@ def write_report(
     return f"Report: {path}" if problem is None else f"There is no report: {problem}"
 
 
-def _outputs(plan: Plan, *, request: DeploymentRequest) -> dict[str, dict[str, str]]:
-    """Return the outputs of the stacks that people look up; empty if they are not known."""
+def _outputs(request: DeploymentRequest) -> dict[str, dict[str, str]]:
+    """Return the outputs that people look up, of all stacks that have any.
+
+    Empty if they are not known.
+    """
     client = request.session.polling_client("cloudformation")
     try:
         described = {
-            stack.name: client.describe_stacks(StackName=stack.name)["Stacks"][0]
-            for stack in plan.stacks
+            stack.name: described_stack(client, stack.name) for stack in request.all_stacks
         }
     except (BotoCoreError, ClientError) as error:
         print(f"The outputs are not known: {one_line(error)}", file=sys.stderr)
         return {}
-    return {name: documented_outputs(stack) for name, stack in described.items()}
+    return {
+        name: documented_outputs(stack)
+        for name, stack in described.items()
+        if stack is not None and stack.get("Outputs")
+    }
 
 
 def _next(

@@ -1,34 +1,40 @@
 """What `hyperpod-cdk verify` finds right after a deployment, within a limited time."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from queue import Empty, Queue
 from threading import Thread
 
 from rich.console import Console
 
-from hyperpod_cli.aws.stacks import deployed
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.inspect.verification.verify import check_once, not_looked_at
 from hyperpod_cli.plan.request import DeploymentRequest
 from hyperpod_cli.terminal.explained import explained
-from hyperpod_stacks.table import release_stack
 
 LIMIT_SECONDS = 60.0
 _ALL, _REST = "what is deployed", "the rest of what is deployed"
 
 
-def verification_of(request: DeploymentRequest, *, succeeded: bool, out: Console) -> list[Check]:
-    """Return the checks of a deployment that has ended."""
+def verification_of(
+    request: DeploymentRequest,
+    *,
+    succeeded: bool,
+    outputs: Mapping[str, Mapping[str, str]],
+    out: Console,
+) -> list[Check]:
+    """Return the checks of a deployment that has ended, whose stacks have these outputs."""
     later = f"hyperpod-cdk verify {request.place}"
     if not succeeded:
         return not_verified("The deployment did not succeed", later=later)
-    nodes = release_stack(request.config)
-    client = request.session.polling_client("cloudformation")
-    if request.only and deployed(client, nodes) is None:
-        return not_verified(f"{nodes} is not deployed", later=later)
-    return verified(check_once(request.config, session=request.session), later=later, out=out)
+    # Of those that --only has left out.
+    for stack in request.all_stacks:
+        if stack.template.get("Outputs") and stack.name not in outputs:
+            why = f"{stack.name} is not deployed, or its outputs are not known"
+            return not_verified(why, later=later)
+    checks = check_once(request.config, session=request.session, outputs=outputs)
+    return verified(checks, later=later, out=out)
 
 
 def verified(

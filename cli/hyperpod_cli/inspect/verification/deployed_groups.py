@@ -9,7 +9,6 @@ from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.aws.stack_events import StackReader
 from hyperpod_cli.aws.stacks import described_stack, template_of
-from hyperpod_cli.inspect.preflight.validators.training_plans import with_groups
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.stack_progress.failures import failures_of
 from hyperpod_shared.clusters import COUNT, Group, groups_of
@@ -64,13 +63,13 @@ def _differences(config: Config, deployed: Mapping[str, Group]) -> Iterator[str]
 
 def _with_groups(config: Config, deployed: Mapping[str, Group]) -> Config:
     names = {group.name for group in config.cluster.all_groups}
-    kept = with_groups(
-        config,
-        lambda group: (
+    plain, restricted = (
+        [
             group.model_copy(update=_values(deployed[group.name]))
+            for group in groups
             if group.name in deployed
-            else None
-        ),
+        ]
+        for groups in (config.cluster.instance_groups, config.cluster.restricted_instance_groups)
     )
     # Valid when it was deployed.
     others = (
@@ -78,9 +77,11 @@ def _with_groups(config: Config, deployed: Mapping[str, Group]) -> Config:
         for name, group in deployed.items()
         if name not in names and group.get("InstanceType")
     )
-    groups = (*kept.cluster.instance_groups, *others)
-    cluster = kept.cluster.model_copy(update={"instance_groups": groups})
-    return kept.model_copy(update={"cluster": cluster})
+    update = {
+        "instance_groups": (*plain, *others),
+        "restricted_instance_groups": tuple(restricted),
+    }
+    return config.model_copy(update={"cluster": config.cluster.model_copy(update=update)})
 
 
 def _values(group: Group) -> dict[str, Any]:

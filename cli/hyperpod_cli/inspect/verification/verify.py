@@ -14,7 +14,6 @@ from hyperpod_cli.inspect.registered import concerning, registered
 from hyperpod_cli.inspect.verification import subjects as subjects_to_verify
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Subject, Verify, several
 from hyperpod_cli.inspect.verification.deployed_groups import TITLE, as_deployed
-from hyperpod_cli.operate.orchestrators import eks_cluster_of
 from hyperpod_cli.terminal.console import console, print_json
 from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_cli.terminal.explained import explanation
@@ -26,26 +25,34 @@ SUBJECTS: Mapping[str, Subject] = registered(subjects_to_verify, space=" ")
 _PAUSE_SECONDS = 15.0
 
 
-def check_once(config: Config, *, session: AwsSession) -> Iterator[Check]:
-    """Yield every check of a deployment as it is done."""
+def look(config: Config, *, session: AwsSession) -> list[Check]:
+    """Return every check of a deployment; refuse one without all its stacks."""
     cloudformation = session.client("cloudformation")
     outputs = {
         name: outputs_of(cloudformation, name)
         for kind, name in stack_names(config).items()
         if STACKS[kind].has_outputs
     }
+    return [*check_once(config, session=session, outputs=outputs)]
+
+
+def check_once(
+    config: Config, *, session: AwsSession, outputs: Mapping[str, Mapping[str, str]]
+) -> Iterator[Check]:
+    """Yield every check of a deployment, whose stacks have these outputs, as it is done."""
     try:
-        config, differs = as_deployed(config, cloudformation=cloudformation)
+        config, differs = as_deployed(config, cloudformation=session.client("cloudformation"))
     except (BotoCoreError, ClientError) as error:
         differs = not_looked_at(TITLE, why=explanation(error))
     if differs is not None:
         yield differs
     with ExitStack() as stack:
+        kubernetes = unreached(OpsError(f"cluster: {config.cluster.name!r} has no Kubernetes"))
         # A new client for each look: its token is valid for 15 minutes.
         try:
-            kubernetes = stack.enter_context(
-                kubernetes_api(session, eks_cluster=eks_cluster_of(config))
-            )
+            if config.control_plane is not None:
+                client = kubernetes_api(session, eks_cluster=config.eks_cluster_name)
+                kubernetes = stack.enter_context(client)
         except (BotoCoreError, ClientError, OpsError) as error:
             kubernetes = unreached(error)
         yield from verify(

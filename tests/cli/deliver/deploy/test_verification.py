@@ -4,16 +4,23 @@ import os
 import signal
 from collections.abc import Iterator
 from io import StringIO
+from pathlib import Path
 from queue import Queue
 from threading import Event
 
 import pytest
 from rich.console import Console
 
-from hyperpod_cli.deliver.deploy.verification import not_verified, verified
+from hyperpod_cdk.effects.effect import Template
+from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.aws.session import AwsSession
+from hyperpod_cli.deliver.deploy.verification import verification_of, verified
 from hyperpod_cli.inspect.verification.check import Check
+from hyperpod_cli.plan import request
+from hyperpod_cli.plan.request import DeploymentRequest
 from hyperpod_cli.terminal.errors import OpsError
 from tests.support.commands import kept_signals
+from tests.support.configs import CONFIG_FOLDER
 
 GOOD = Check(title="kubectl get nodes", ok=True)
 BAD = Check(title="kubectl get pvc", ok=False, found="is Lost", advice="Look")
@@ -88,6 +95,30 @@ def test_ctrl_c_skips_the_rest() -> None:
     assert (first, last.found, last.advice) == (GOOD, "It was interrupted", f"Run `{LATER}`")
 
 
-def test_of_a_deployment_that_failed_nothing_is_known() -> None:
-    (check,) = not_verified("The deployment did not succeed", later=LATER)
-    assert (check.ok, check.is_known, check.advice) == (False, False, f"Run `{LATER}`")
+@pytest.mark.parametrize(
+    ("succeeded", "why"),
+    [
+        (False, "The deployment did not succeed"),
+        (True, "ml-hyperpod is not deployed, or its outputs are not known"),
+    ],
+    ids=["failed", "some stacks only"],
+)
+def test_nothing_is_known_before_all_is_deployed(
+    monkeypatch: pytest.MonkeyPatch, succeeded: bool, why: str
+) -> None:
+    with_outputs: Template = {"Outputs": {"VpcId": {}}}
+    stacks = [
+        Stack(name="ml-platform", template=with_outputs),
+        Stack(name="ml-addons", template={}),
+        Stack(name="ml-hyperpod", template=with_outputs),
+    ]
+    monkeypatch.setattr(request, "stacks_in", lambda _: stacks)
+    session = AwsSession(region="us-west-2")
+    monkeypatch.setattr(request, "deployer_session", lambda _: session)
+    (check,) = verification_of(
+        DeploymentRequest(path=CONFIG_FOLDER / "default.yaml", templates=Path("cdk.out")),
+        succeeded=succeeded,
+        outputs={"ml-platform": {"VpcId": "vpc-1"}},
+        out=Console(file=StringIO()),
+    )
+    assert (check.found, check.is_known) == (why, False)

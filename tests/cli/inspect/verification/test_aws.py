@@ -268,16 +268,8 @@ def test_what_aws_does_not_answer_is_not_known(
 def test_without_the_eks_cluster_the_rest_is_looked_at(
     monkeypatch: pytest.MonkeyPatch, error: Exception, snapshot: SnapshotAssertion
 ) -> None:
-    def described(*, StackName: str) -> dict[str, Any]:
-        outputs = OUTPUTS[StackName].items()
-        listed = [{"OutputKey": key, "OutputValue": value} for key, value in outputs]
-        return {"Stacks": [{"Outputs": listed}]}
-
     services: dict[str, dict[str, Any]] = {
-        "cloudformation": {
-            "describe_stacks": described,
-            "get_template": lambda **_asked: {"TemplateBody": {"Resources": {}}},
-        },
+        "cloudformation": {"get_template": lambda **_asked: {"TemplateBody": {"Resources": {}}}},
         "eks": {"describe_cluster": raising(error)},
         "s3": {"list_objects_v2": lambda **_asked: {}},
     }
@@ -286,7 +278,9 @@ def test_without_the_eks_cluster_the_rest_is_looked_at(
     some = partial(verify, subjects=subjects)
     monkeypatch.setattr("hyperpod_cli.inspect.verification.verify.verify", some)
 
-    script, unknown = check_once(configure({}), session=AwsSession(region="us-west-2"))
+    script, unknown = check_once(
+        configure({}), session=AwsSession(region="us-west-2"), outputs=OUTPUTS
+    )
 
     assert (script.found, script.is_known) == ("is not there", True)
     assert (unknown.title, unknown.is_known) == ("health, readiness", False)

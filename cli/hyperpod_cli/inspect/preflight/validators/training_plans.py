@@ -1,6 +1,6 @@
 """The training plans that groups name have what the groups need."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_cdk import Config
@@ -71,17 +71,11 @@ def with_plan(config: Config, plan: str, *, target: Target) -> Config:
             f"--training-plan: {plan!r} has {', '.join(sorted(types))}, and no group of the "
             "configuration does; set the instance_type of one"
         )
-    return with_groups(
-        config, lambda group: group.model_copy(update=arn) if group in fitting else group
-    )
-
-
-def with_groups(
-    config: Config, change: Callable[[NodeGroupConfig], NodeGroupConfig | None]
-) -> Config:
-    """Return a configuration with each instance group changed, or left out."""
     lists = {
-        key: tuple(filter(None, map(change, getattr(config.cluster, key))))
+        key: tuple(
+            group.model_copy(update=arn) if group in fitting else group
+            for group in getattr(config.cluster, key)
+        )
         for key in ("instance_groups", "restricted_instance_groups")
     }
     return config.model_copy(update={"cluster": config.cluster.model_copy(update=lists)})
