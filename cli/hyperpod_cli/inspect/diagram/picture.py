@@ -217,7 +217,7 @@ def _groups(config: Config, subnet: HyperPodSubnet) -> Iterator[_Box]:
         first = next(node_group_subnets(each, config.network), None)
         if first is not None and subnet.index == first.index:
             types = " or ".join(each.instance_types)
-            said = f"{each.min_size} to {each.max_size} x {types}, EKS node group"
+            said = f"{each.min_size} to {each.most_nodes} x {types}, EKS node group"
             yield _nodes(each.name, said, each.desired_size, efa=each.has_efa)
 
 

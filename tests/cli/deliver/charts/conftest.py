@@ -1,11 +1,24 @@
 """A packaging run of the real command line against an upstream made on disk."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.support.commands import ran
+from tests.support.configs import REPOSITORY
 from tests.support.upstream_chart import Command, Outcome, Upstream
+
+
+def masked(words: str, folder: Path, **commits: str) -> str:
+    """Return what is said without what differs from run to run and from machine to machine."""
+    for name, commit in commits.items():
+        words = words.replace(commit, name.upper())
+    words = words.replace(str(folder), "FOLDER").replace(str(REPOSITORY), "PROJECT")
+    words = re.sub(r"\S+/charts-\w+(?=/)", "WORKSPACE", words)
+    words = re.sub(r"(?<=127.0.0.1:)\d+", "PORT", words.removesuffix("\n"))
+    # Git's own words are of its version.
+    return re.sub(r": fatal: .*?; ", ": GIT; ", words)
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,16 @@
 """`hyperpod-cdk charts` where it is needed, and `hyperpod-cdk charts-check`."""
 
 import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cli.deliver.charts.package import ARCHIVE_NAME
+from tests.cli.deliver.charts.conftest import masked
 from tests.support.commands import Said, ran
+from tests.support.configs import REPOSITORY
 from tests.support.upstream_chart import Command, Upstream, remote
 
 CONFIG = """\
@@ -36,26 +40,33 @@ def test_not_in_the_shell_of_a_rehearsal(
     assert _ran(tmp_path, CONFIG).code == 0
 
 
-@pytest.mark.parametrize("endpoint", ["", "https://cloudformation.us-west-2.amazonaws.com"])
-def test_a_stand_in_is_for_the_local_aws_alone(
+CHART, ENDPOINT = "REHEARSAL_CHART", "AWS_ENDPOINT_URL"
+STAND_IN = str(REPOSITORY / "charts" / "fsx-storage")
+
+
+@pytest.mark.parametrize(
+    ("variables", "more"),
+    [
+        ({CHART: STAND_IN, ENDPOINT: ""}, ""),
+        ({CHART: STAND_IN, ENDPOINT: "https://cloudformation.us-west-2.amazonaws.com"}, ""),
+        ({CHART: "/nowhere/gone"}, ""),
+        ({}, ""),
+        ({}, "nmae: x\n"),
+    ],
+    ids=["no endpoint", "endpoint of AWS", "stand-in is gone", "no package", "unknown key"],
+)
+def test_what_is_refused_is_a_line(
+    variables: Mapping[str, str],
+    more: str,
     tmp_path: Path,
-    chart: Path,
-    endpoint: str,
     monkeypatch: pytest.MonkeyPatch,
+    snapshot: SnapshotAssertion,
 ) -> None:
-    monkeypatch.setenv("REHEARSAL_CHART", str(chart))
-    monkeypatch.setenv("AWS_ENDPOINT_URL", endpoint)
-    said = _ran(tmp_path, CONFIG)
-    assert (said.code, "is for a rehearsal's AWS" in said.err) == (2, True)
-
-
-def test_a_stand_in_that_is_gone_is_told_in_a_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("REHEARSAL_CHART", str(tmp_path / "gone"))
-    code, _, said = _ran(tmp_path, CONFIG)
-    assert code == 2
-    assert said.startswith(f"REHEARSAL_CHART: {tmp_path}/gone does not exist; ")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    code, _, error = _ran(tmp_path, f"{CONFIG}{more}")
+    assert (code, error.count("\n")) == (2, 1)
+    assert masked(error, tmp_path) == snapshot
 
 
 @pytest.mark.usefixtures("recorded")
@@ -69,15 +80,6 @@ def test_only_the_pinned_package_is_kept(run: Command, output: Path, tmp_path: P
 
     assert run(*options).code == 0
     assert (output / ARCHIVE_NAME).read_bytes() == packaged
-
-
-def test_packaged_when_it_is_missing(tmp_path: Path) -> None:
-    assert _ran(tmp_path, CONFIG).code == 2
-
-
-def test_a_wrong_configuration_is_reported_first(tmp_path: Path) -> None:
-    said = _ran(tmp_path, f"{CONFIG}nmae: x\n")
-    assert (said.code, "'nmae' is not a key here; did you mean name?" in said.err) == (2, True)
 
 
 _CONFIG = f"{CONFIG}region: us-west-2\n"
@@ -99,31 +101,22 @@ def test_nothing_newer(run: Command, upstream: Upstream, output: Path) -> None:
 
 @pytest.mark.usefixtures("recorded")
 def test_objects_and_images_that_would_change(
-    run: Command, upstream: Upstream, output: Path
+    run: Command, upstream: Upstream, output: Path, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     pinned = upstream.commit_id
-    packaged = (output / "hyperpod-helm-chart.tgz").read_bytes()
+    packaged = (output / ARCHIVE_NAME).read_bytes()
     upstream.set_agent_tag("2.0")
     agent = upstream.chart / "charts/health-monitoring-agent/templates"
-    settings = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: agent, namespace: kube-system}\n"
-    (agent / "settings.yaml").write_text(settings)
+    settings = "kind: ConfigMap\nmetadata: {name: agent, namespace: kube-system}\n"
+    (agent / "settings.yaml").write_text(f"apiVersion: v1\n{settings}")
     # The default configuration does not install it, whatever the chart's own default is.
     upstream.values["namespaced-role-and-bindings"]["enabled"] = True
     newest = upstream.commit()
     outcome = run("check")
     assert outcome.code == 0, outcome.error
-    lines = outcome.output.splitlines()
-    assert f"chart: pinned {pinned}, newest {newest}" in lines
-    assert "object changes: DaemonSet aws-hyperpod/health-monitoring-agent" in lines
-    assert [line for line in lines if line.startswith("object added: ")] == [
-        "object added: ConfigMap kube-system/agent"
-    ]
-    assert "image removed: 444455556666.dkr/agent:1.0" in lines
-    assert "image added: 444455556666.dkr/agent:2.0" in lines
-    diff = (output / "upstream.diff").read_text()
-    assert "-      - image: 444455556666.dkr/agent:1.0" in diff
-    assert "+      - image: 444455556666.dkr/agent:2.0" in diff
-    assert (output / "hyperpod-helm-chart.tgz").read_bytes() == packaged
+    assert masked(outcome.output, tmp_path, pinned=pinned, newest=newest) == snapshot
+    assert (output / "upstream.diff").read_text() == snapshot
+    assert (output / ARCHIVE_NAME).read_bytes() == packaged
 
 
 @pytest.mark.usefixtures("recorded")
@@ -133,27 +126,49 @@ def test_what_a_configuration_installs_is_compared(
     roles = upstream.chart / "charts/namespaced-role-and-bindings/templates/object.yaml"
     roles.write_text(f"{roles.read_text()}data: {{verbs: list}}\n")
     upstream.commit()
-    changes = "object changes: ConfigMap team/roles"
-
-    outcome = run("check", "--config", _config(tmp_path, components="{}"))
-    assert "the rendered manifests are the same" in outcome.output, outcome.error
-    outcome = run(
-        "check", "--config", _config(tmp_path, components="{namespaced_role_bindings: true}")
+    same, changed = (
+        run("check", "--config", _config(tmp_path, components=components)).output
+        for components in ("{}", "{namespaced_role_bindings: true}")
     )
-    assert (outcome.code, changes in outcome.output.splitlines()) == (0, True), outcome.error
+    assert "object changes: ConfigMap team/roles" in set(changed.splitlines()) - {
+        *same.splitlines()
+    }
 
 
-@pytest.mark.usefixtures("recorded")
-def test_a_region_that_the_newest_commit_has_no_image_for_is_a_failure(
-    run: Command, upstream: Upstream
-) -> None:
+def without_the_region(upstream: Upstream, _: Path) -> None:
     helpers = upstream.chart / "charts/health-monitoring-agent/templates/_helpers.tpl"
     helpers.write_text(helpers.read_text().replace("us-west-2", "us-west-9"))
     upstream.commit()
-    outcome = run("check")
+
+
+def newly_required(upstream: Upstream, _: Path) -> None:
+    upstream.requirements.append(remote("kueue", "0.9.0", "https://kueue.invalid", "kueue.enabled"))
+    upstream.commit()
+
+
+UNCOMPARED: Mapping[str, Callable[[Upstream, Path], Mapping[str, str] | None]] = {
+    "an agent without an image for the region": without_the_region,
+    "a new dependency": newly_required,
+    "a repository out of reach": lambda upstream, _: shutil.rmtree(upstream.repository),
+    "no package": lambda _, folder: shutil.rmtree(folder / "build"),
+    "a package of another commit": lambda upstream, _: {"GIT_COMMIT": upstream.commit()},
+}
+
+
+@pytest.mark.usefixtures("recorded")
+@pytest.mark.parametrize("spoil", UNCOMPARED.values(), ids=UNCOMPARED)
+def test_what_cannot_be_compared_is_a_failure(
+    spoil: Callable[[Upstream, Path], Mapping[str, str] | None],
+    run: Command,
+    upstream: Upstream,
+    tmp_path: Path,
+    snapshot: SnapshotAssertion,
+) -> None:
+    pinned = upstream.commit_id
+    outcome = run("check", **(spoil(upstream, tmp_path) or {}))
     assert outcome.code == 2
-    assert "the configuration does not fit the chart" in outcome.error
-    assert "region: 'us-west-2' has no image of HyperPod's health monitoring agent" in outcome.error
+    error = masked(outcome.error, tmp_path, pinned=pinned, newest=upstream.commit_id)
+    assert error == snapshot
 
 
 @pytest.mark.usefixtures("recorded")
@@ -166,42 +181,11 @@ def test_a_chart_of_ones_own_is_not_compared(run: Command, tmp_path: Path, chart
 
 
 @pytest.mark.usefixtures("recorded")
-def test_a_dependency_that_moved_upstream_is_followed(run: Command, upstream: Upstream) -> None:
-    upstream.requirements[1]["version"] = "0.17.0"
-    upstream.commit()
-    upstream.archive("nvidia-device-plugin", "0.17.0")
-    outcome = run("check")
-    assert "  nvidia-device-plugin 0.17.0 from" in outcome.output
-    assert "the rendered manifests are the same" in outcome.output
-
-
-@pytest.mark.usefixtures("recorded")
-def test_a_newest_commit_that_cannot_be_packaged_is_a_failure(
-    run: Command, upstream: Upstream
+def test_a_dependency_that_moved_upstream_is_followed(
+    run: Command, upstream: Upstream, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
-    upstream.requirements.append(remote("kueue", "0.9.0", "https://kueue.invalid", "kueue.enabled"))
-    upstream.commit()
-    outcome = run("check")
-    assert outcome.code == 2
-    assert "the chart requires kueue 0.9.0" in outcome.error
-
-
-@pytest.mark.usefixtures("recorded")
-def test_a_repository_out_of_reach_is_a_failure(run: Command, upstream: Upstream) -> None:
-    shutil.rmtree(upstream.repository)
-    outcome = run("check")
-    assert outcome.code == 2
-    assert f"cannot reach {upstream.repository}" in outcome.error
-
-
-def test_without_a_packaged_chart_there_is_nothing_to_compare(run: Command) -> None:
-    outcome = run("check")
-    assert outcome.code == 2
-    assert "run `hyperpod-cdk charts` first" in outcome.error
-
-
-@pytest.mark.usefixtures("recorded")
-def test_a_package_of_another_commit_is_not_compared(run: Command, upstream: Upstream) -> None:
-    outcome = run("check", GIT_COMMIT=upstream.commit())
-    assert outcome.code == 2
-    assert "is of another commit: run `hyperpod-cdk charts` first" in outcome.error
+    pinned = upstream.commit_id
+    upstream.requirements[1]["version"] = "0.17.0"
+    newest = upstream.commit()
+    upstream.archive("nvidia-device-plugin", "0.17.0")
+    assert masked(run("check").output, tmp_path, pinned=pinned, newest=newest) == snapshot
