@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -10,6 +11,7 @@ from typing import ClassVar
 from urllib.parse import parse_qs
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk.facts.prices import price_of
 from hyperpod_cli.inspect.actual_cost.query import Series
@@ -154,30 +156,29 @@ def test_requests_are_signed_for_the_workspace(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "says"),
+    ("status", "body"),
     [
-        (403, '{"message": "not allowed"}', "answers 403: .*aps:QueryMetrics"),
-        (200, "<html>", "does not answer like Prometheus"),
-        (200, '{"data": {"result": null}}', "does not answer like Prometheus"),
-        (200, '{"data": {"result": [{"metric": {}}]}}', "does not answer like Prometheus"),
-        (502, "<html>\n<body>", "answers 502: "),
+        (403, '{"message": "not allowed"}'),
+        (200, "<html>"),
+        (200, '{"data": {"result": null}}'),
+        (200, '{"data": {"result": [{"metric": {}}]}}'),
+        (502, "<html>\n<body>"),
     ],
 )
 def test_a_workspace_that_does_not_answer(
-    status: int, body: str, says: str, monkeypatch: pytest.MonkeyPatch
+    status: int, body: str, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     with workspace(status, body) as endpoint:
         deployed_with_metrics(monkeypatch, endpoint=endpoint, cluster_id="abc")
-        refused(says, "--actual", config=_EXAMPLE)
+        assert refused("--actual", config=_EXAMPLE) == snapshot
 
 
-def test_without_metrics_it_says_what_to_switch_on(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("config", [_EXAMPLE, _EXAMPLES / "eks-p4d.yaml", _EXAMPLES / "names.yaml"])
+def test_without_metrics_it_says_what_to_switch_on(
+    config: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
+) -> None:
     deployed_with_metrics(monkeypatch, endpoint=None, cluster_id="abc")
-    refused("has no output PrometheusEndpoint", "--actual", config=_EXAMPLE)
-    without = _EXAMPLES / "eks-p4d.yaml"
-    refused(r"has no HyperPod cluster \(cluster: null\)", "--actual", config=without)
-    plain = _EXAMPLES / "names.yaml"
-    refused("turn on observability.prometheus", "--actual", config=plain)
+    assert refused("--actual", config=config) == snapshot(name=config.stem)
 
 
 def test_json_has_the_sums_and_what_they_are_made_of(tmp_path: Path) -> None:
@@ -200,12 +201,13 @@ def test_json_has_the_sums_and_what_they_are_made_of(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    "options",
     [
-        (("--actual", "--month", "november"), "--month: 'november' must be a year and a month"),
-        (("--actual", "--month", "2099-01"), "--month: '2099-01' has not begun"),
-        (("--month", "2026-01"), "--month: requires --actual"),
+        ("--actual", "--month", "november"),
+        ("--actual", "--month", "2099-01"),
+        ("--month", "2020-01"),
     ],
 )
-def test_options_that_do_not_fit(options: tuple[str, ...], says: str) -> None:
-    refused(says, *options, config=_EXAMPLE)
+def test_options_that_do_not_fit(options: tuple[str, ...], snapshot: SnapshotAssertion) -> None:
+    now = datetime.now(UTC)
+    assert refused(*options, config=_EXAMPLE).replace(f"{now:%Y-%m}", "NOW") == snapshot

@@ -47,7 +47,9 @@ def test_the_nccl_test_runs_the_image_of_validate_nodes() -> None:
     assert f"{values['nccl']['program']}}}" in text
 
 
-def test_what_is_given_and_what_another_group_has_replace_their_lines_alone(config: Path) -> None:
+def test_what_is_given_and_what_another_group_has_replace_their_lines_alone(
+    config: Path, snapshot: SnapshotAssertion
+) -> None:
     config.write_text(config.read_text("utf-8").replace("ml.g5.12xlarge", "ml.g5.2xlarge"))
     given = ["--nodes", "1", "--name", "try", "--image", "r#i:1", "--set", "max-steps=7"]
 
@@ -66,8 +68,8 @@ def test_what_is_given_and_what_another_group_has_replace_their_lines_alone(conf
         "  --max-steps 7 \\",
     ]
     assert "FI_PROVIDER" not in printed.out
-    assert "1 x ml.g5.2xlarge of others, partition gpu" in printed.err
-    assert "`hyperpod-cdk connect login/1`" in printed.err
+    # Prices change.
+    assert [line for line in printed.err.splitlines() if "USD" not in line] == snapshot
 
 
 @pytest.mark.parametrize(

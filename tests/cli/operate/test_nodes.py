@@ -11,6 +11,7 @@ from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 from kubernetes.client import ApiClient
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.clusters import ClusterNode
@@ -47,30 +48,26 @@ HEALTHY = Health(status="Schedulable")
 ID = f"i-{1:017x}"
 
 CASES = [
-    ("Running", "", HEALTHY, ""),
-    ("Running", "", Health(), ""),
-    ("Running", "", None, ""),
-    ("Running", "", Health(status="Schedulable", ready=False), "not Ready in Kubernetes"),
-    ("Running", "", Health(status="Unschedulable", deep_health_check="InProgress"), "deep health"),
-    ("DeepHealthCheckInProgress", "", None, "deep health checks run"),
-    ("Running", "", Health(status="Unschedulable"), "Unschedulable"),
-    (
-        "Running",
-        "",
-        Health(status="UnschedulablePendingReplacement", fault="NvidiaGPU: Xid74"),
-        "HyperPod replaces it (NvidiaGPU: Xid74)",
-    ),
-    ("Running", "", Health(status="UnschedulablePendingReboot"), "HyperPod reboots it"),
-    ("Failure", "Insufficient capacity.", HEALTHY, "Failure: capacity: Insufficient capacity."),
-    ("ShuttingDown", "", HEALTHY, "ShuttingDown"),
+    ("Running", "", HEALTHY),
+    ("Running", "", Health()),
+    ("Running", "", None),
+    ("Running", "", Health(status="Schedulable", ready=False)),
+    ("Running", "", Health(status="Unschedulable", deep_health_check="InProgress")),
+    ("DeepHealthCheckInProgress", "", None),
+    ("Running", "", Health(status="Unschedulable")),
+    ("Running", "", Health(status="UnschedulablePendingReplacement", fault="NvidiaGPU: Xid74")),
+    ("Running", "", Health(status="UnschedulablePendingReboot")),
+    ("Failure", "Insufficient capacity.", HEALTHY),
+    ("ShuttingDown", "", HEALTHY),
 ]
 
 
-@pytest.mark.parametrize(("status", "message", "health", "told"), CASES)
-def test_trouble_is_told(status: str, message: str, health: Health | None, told: str) -> None:
-    found = trouble_of(node(1, status=status, message=message), health, recovers=True)
-
-    assert found.startswith(told) and bool(found) == bool(told)
+@pytest.mark.parametrize(("status", "message", "health"), CASES)
+def test_trouble_is_told(
+    status: str, message: str, health: Health | None, snapshot: SnapshotAssertion
+) -> None:
+    node_of_case = node(1, status=status, message=message)
+    assert trouble_of(node_of_case, health, recovers=True) == snapshot
 
 
 @pytest.mark.parametrize(("ending", "command"), [("Replacement", "replace"), ("Reboot", "reboot")])
@@ -107,19 +104,13 @@ def test_a_name_that_means_none_or_several_is_refused(name: str, raises: Raises)
         named_nodes(NODES, [name], cluster=CLUSTER)
 
 
-@pytest.mark.parametrize(
-    ("ends", "lines"),
-    [
-        (2, ["  ng-0", "    ends pod default/train", "  ng-1"]),
-        (1, ["EKS chooses 1 of these 2:", "  ng-0", "    runs pod default/train", "  ng-1"]),
-    ],
-)
+@pytest.mark.parametrize("ends", [2, 1])
 def test_what_ends_with_nodes_of_a_node_group_is_named(
     ends: int,
-    lines: list[str],
     kubernetes: KubernetesApi,
     api: ApiClient,
     monkeypatch: pytest.MonkeyPatch,
+    snapshot: SnapshotAssertion,
 ) -> None:
     for name, group in (("ng-0", "ng"), ("ng-1", "ng"), ("other", "other")):
         labels = {"eks.amazonaws.com/nodegroup": group}
@@ -128,7 +119,7 @@ def test_what_ends_with_nodes_of_a_node_group_is_named(
         kubernetes.create(pod(name, nodeName=on))
     monkeypatch.setattr(ending, "kubernetes_api", lambda *_given, **_named: nullcontext(api))
     session = AwsSession(region="us-west-2")
-    assert [*ending.node_group_lines(session, "ml-eks", group="ng", ends=ends)] == lines
+    assert [*ending.node_group_lines(session, "ml-eks", group="ng", ends=ends)] == snapshot
 
 
 def test_a_node_that_is_named_twice_is_meant_once() -> None:
@@ -269,7 +260,7 @@ def test_the_wait_survives_what_may_pass(sagemaker: BaseClient) -> None:
         first, throttled, *done = deleted(sagemaker, times=[0, 0, 1, 2])
 
     assert first == f"{ONE.id}: ShuttingDown"
-    assert throttled.startswith("looking at the nodes: AWS throttled the request")
+    assert "throttled" in throttled
     assert done == [f"{ONE.id}: done", "looking at the nodes: done"]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 from typer.testing import CliRunner
 
 from hyperpod_cdk import load_config
@@ -49,15 +50,12 @@ def test_what_is_written_is_read(file: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("part", [0, 1, 100, 0.3, 0.6, 0.9, -1])
-def test_a_truncated_file_is_refused_in_a_line(file: Path, part: float) -> None:
+def test_a_truncated_file_is_refused_in_a_line(file: Path, part: float, raises: Raises) -> None:
     content = file.read_bytes()
     size = int(part * len(content)) if 0 < part < 1 else int(part)
     file.write_bytes(content[:size])
-    with pytest.raises(ArchiveError) as refused:
+    with raises(ArchiveError):
         read_archive(file)
-    [line] = refused.value.lines
-    assert "is not a whole archive" in line
-    assert "write it again with `hyperpod-cdk archive`" in line
 
 
 def test_an_archive_of_another_version_is_refused(file: Path, raises: Raises) -> None:
@@ -117,32 +115,30 @@ TEMPLATE = "templates/ml-platform.json"
 
 
 @pytest.mark.parametrize(
-    ("parts", "told"),
+    "parts",
     [
-        ({"files": {"assets/a.zip": bytes(101 << 20)}}, "unpacks to more than 104,857,600 bytes"),
-        ({"files": {"../evil.sh": b""}}, "holds the path '../evil.sh', which leads outside"),
-        ({"files": {"templates/../../x.json": b"{}"}}, "which leads outside"),
-        ({"files": {TEMPLATE: b"[" * 100_000}}, "recursion"),
-        ({"files": {TEMPLATE: b'{"Resources": {"A": 1}}'}}, "Resources.A: "),
-        ({"files": {"templates/ml-other.json": b'{"Resources": {}}'}}, "ml-other: has no template"),
-        ({"deployment": {"stacks": [{**STACK, "name": "../ml-platform"}]}}, "stacks.0.name: "),
-        ({"deployment": {"stacks": []}}, "stacks: there are none"),
-        ({"deployment": {"cluster": CLUSTER}}, "InstanceGroups.0.TargetCount: "),
-        ({"deployment": {"control_plane": {"name": "ml-eks"}}}, "version: Field required"),
-        ({"deployment": {"node_groups": [NODE_GROUP]}}, "scalingConfig.maxSize: Field required"),
-        ({"deployment": {"cloudformation": {"a": {}}}}, "cloudformation.a: Statement"),
-        ({"manifest": {"account": "ml"}}, "account: must be the 12 digits"),
-        ({"manifest": {"region": "mars-1"}}, "region: is not an AWS region"),
+        {"files": {"assets/a.zip": bytes(101 << 20)}},
+        {"files": {"../evil.sh": b""}},
+        {"files": {"templates/../../x.json": b"{}"}},
+        {"files": {TEMPLATE: b"[" * 100_000}},
+        {"files": {TEMPLATE: b'{"Resources": {"A": 1}}'}},
+        {"files": {"templates/ml-other.json": b'{"Resources": {}}'}},
+        {"deployment": {"stacks": [{**STACK, "name": "../ml-platform"}]}},
+        {"deployment": {"stacks": []}},
+        {"deployment": {"cluster": CLUSTER}},
+        {"deployment": {"control_plane": {"name": "ml-eks"}}},
+        {"deployment": {"node_groups": [NODE_GROUP]}},
+        {"deployment": {"cloudformation": {"a": {}}}},
+        {"manifest": {"account": "ml"}},
+        {"manifest": {"region": "mars-1"}},
     ],
 )
 def test_a_crafted_archive_is_refused_in_a_line(
-    file: Path, parts: Mapping[str, Any], told: str
+    file: Path, parts: Mapping[str, Any], raises: Raises
 ) -> None:
     crafted(file, **parts)
-    with pytest.raises(ArchiveError) as refused:
+    with raises(ArchiveError):
         read_archive(file)
-    [line] = refused.value.lines
-    assert told in line
 
 
 @pytest.mark.parametrize(
@@ -210,31 +206,29 @@ def test_an_archive_of_another_account_is_refused(tmp_path: Path, raises: Raises
         refuse_other(archive_with(), config=load_config(path), path=path, source="deployed.zip")
 
 
-def test_what_it_has_and_lacks_is_told(tmp_path: Path) -> None:
+def test_what_it_has_and_lacks_is_told(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     archive = archive_with(hidden=("ml-hyperpod: token",), unread=("the pods: 403",))
     first, *others = written(archive, path=tmp_path / "deployed.zip")
-    assert f"ml in {ACCOUNT}/us-west-2: 1 stacks, 1 nodes; digest " in first
-    assert others == [
-        "  left out, because it looks like a secret: ml-hyperpod: token",
-        "  not read: the pods: 403",
-    ]
+    digest = archive.write(tmp_path / "deployed.zip")
+    shown = first.replace(f"{tmp_path}", "TMP").replace(digest[:12], "DIGEST")
+    assert [shown, *others] == snapshot
     with pytest.raises(ArchiveError, match="cannot be written"):
         [*written(archive, path=tmp_path)]
 
 
 def test_the_command_refuses_what_cannot_be_rehearsed(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, snapshot: SnapshotAssertion
 ) -> None:
     def told(*arguments: str) -> str:
-        done = CliRunner().invoke(app(), ["rehearse-change", *arguments])
+        given = ["rehearse-change", "--config", str(DEFAULT), "--archive", *arguments]
+        done = CliRunner().invoke(app(), given)
         assert done.exit_code == 2
         assert done.output.count("\n") == 1
-        return done.output
+        return done.output.replace(f"{tmp_path}", "TMP")
 
-    config = ["--config", str(DEFAULT)]
-    missing = ["--archive", str(tmp_path / "none.zip")]
-    assert "none.zip: cannot be read (No such file" in told(*config, *missing)
-    assert "--save: is for what is read from AWS" in told(*config, *missing, "--save", str(file))
+    missing = str(tmp_path / "none.zip")
+    assert told(missing) == snapshot(name="no file")
+    assert told(missing, "--save", str(file)) == snapshot(name="saved again")
     # As if there were no package of that name.
     monkeypatch.setitem(sys.modules, "hyperpod_rehearsal.commands", None)
-    assert "pip install 'hyperpod-cdk[rehearsal]'" in told(*config, "--archive", str(file))
+    assert told(str(file)) == snapshot(name="no rehearsal")

@@ -123,16 +123,14 @@ def test_bad_input_is_one_line(
     assert line == snapshot
 
 
-def test_bad_values_of_a_file_are_a_line_each(config: Config, tmp_path: Path) -> None:
+def test_bad_values_of_a_file_are_a_line_each(
+    config: Config, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
     file = tmp_path / "My_Job.yaml"
     file.write_text("{instanceType: ml.p4d.24xlarge, foo: 1, claim: {name: ''}}")
     with pytest.raises(OpsError) as refused:
         asked(config, str(file), name=None)
-    assert sorted(line.partition(" (keys")[0] for line in refused.value.lines) == [
-        "--name: 'My_Job' must match ^([a-z]([-a-z0-9]*[a-z0-9])?)?$, such as llama-1",
-        "My_Job.yaml: claim.name: 0 characters must be 1 or more",
-        "My_Job.yaml: foo: 'foo' is not a key here",
-    ]
+    assert sorted(refused.value.lines) == snapshot
 
 
 @pytest.mark.parametrize(

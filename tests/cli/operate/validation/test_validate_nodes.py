@@ -157,20 +157,17 @@ def failed(found: dict[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def test_a_healthy_cluster(ready: Site) -> None:
+def test_a_healthy_cluster(ready: Site, snapshot: SnapshotAssertion) -> None:
     code, found = ready.validate()
     out = ready.said.out
     assert (code, found["ok"], failed(found)) == (0, True, []), out
     told = {each["check"]: each["found"] for each in found["findings"]}
-    assert told["GPUs"] == "8 (NVIDIA H100 80GB HBM3, driver 570.133.20)"
-    assert told["EFA interfaces"] == "32"
-    assert told["NCCL all-reduce"] == "480.0 GB/s, provider efa"
-    assert told["FSx read"] == "2,000 MB/s from one node"
-    assert told["rendezvous etcd-v2"].startswith("4 nodes met")
+    assert told.pop("rendezvous etcd-v2").startswith("4 nodes met")
+    checks = ["GPUs", "EFA interfaces", "NCCL all-reduce", "FSx read"]
+    assert {check: told[check] for check in checks} == snapshot
     assert ready.jobs() == []
     assert found["rounds"] == 1
     assert "n0000 and 3 more" in out
-    assert "Round 1: all-reduce across 4 nodes." in out
     assert "ok, 0 failed, 4 skipped." in out
     written = (ready.folder / "found.xml").read_text()
     assert f'tests="{len(found["findings"])}" failures="0"' in written
@@ -202,11 +199,13 @@ def test_a_slow_node_is_named(ready: Site, monkeypatch: pytest.MonkeyPatch) -> N
     out = ready.said.out
     assert "hyperpod-cdk replace n0002" in out
     assert "at least 300 GB/s, efa" in out
-    assert f"The floor of {P5}, 300 GB/s, is of https://github.com/NVIDIA/aicr/" in out
+    assert f"The floor of {P5}, 300 GB/s, " in out
     assert ready.jobs() == []
 
 
-def test_without_a_published_floor_pairs_are_compared(ready: Site) -> None:
+def test_without_a_published_floor_pairs_are_compared(
+    ready: Site, snapshot: SnapshotAssertion
+) -> None:
     ready.groups["workers"]["InstanceType"] = P4
     ready.add(8, kind=P4, capacity={GPU: "8", EFA: "4"})
     ready.player.fabric = Fabric(slow=["n0004"])
@@ -218,7 +217,7 @@ def test_without_a_published_floor_pairs_are_compared(ready: Site) -> None:
     assert found["floors"] == {}
     whole = found["findings"][0]
     assert (whole["subject"], whole["result"]) == ("all 8 nodes", "ok")
-    assert whole["expected"] == "efa; no published floor; 80% of the pairs' median: 384.0 GB/s"
+    assert whole["expected"] == snapshot
 
 
 def test_a_missing_gpu_is_named_and_holds_up_nobody(ready: Site) -> None:
@@ -296,17 +295,12 @@ def test_an_interruption_while_a_log_is_read_leaves_nothing(
 
 
 @pytest.mark.parametrize(
-    ("phase", "state", "needed"),
+    ("phase", "state"),
     [
-        (
-            "Pending",
-            {"waiting": {"reason": "ImagePullBackOff", "message": "not found"}},
-            "ImagePullBackOff: not found; with --image, name one that the nodes can pull",
-        ),
+        ("Pending", {"waiting": {"reason": "ImagePullBackOff", "message": "not found"}}),
         (
             "Failed",
             {"terminated": {"exitCode": 128, "reason": "StartError", "message": "no python3"}},
-            "StartError: no python3; with --image, name one that has this command",
         ),
     ],
 )
@@ -316,7 +310,7 @@ def test_an_image_that_cannot_be_used_ends_it_in_a_line(
     monkeypatch: pytest.MonkeyPatch,
     phase: str,
     state: dict[str, Any],
-    needed: str,
+    snapshot: SnapshotAssertion,
 ) -> None:
     begun = Player._status
     monkeypatch.setattr(
@@ -326,7 +320,7 @@ def test_an_image_that_cannot_be_used_ends_it_in_a_line(
     code, _ = ready.validate("--image", "registry.invalid/none:1")
     assert (code, ready.jobs()) == (FAILED, [])
     (line,) = ready.said.err.splitlines()
-    assert line.endswith(f"image registry.invalid/none:1: {needed}")
+    assert line.partition(": ")[2] == snapshot
 
 
 def images_of(site: Site, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> dict[str, set[str]]:
@@ -363,13 +357,15 @@ def test_what_takes_pytorch_runs_in_the_training_image(
 
 
 @pytest.mark.parametrize("beside", [{"cluster": None}, {}], ids=["alone", "beside HyperPod"])
-def test_nodes_of_a_node_group(site: Site, beside: Mapping[str, Any]) -> None:
+def test_nodes_of_a_node_group(
+    site: Site, beside: Mapping[str, Any], snapshot: SnapshotAssertion
+) -> None:
     group = {"name": "gpu", "instance_types": ["p5.48xlarge"], "desired_size": 2}
     site.config = configured({**beside, "node_groups": [group]})
     site.install_mpi()
     site.claim()
     assert site.validate("--group", "gpu") == (REFUSED, {})
-    assert site.said.err.startswith("gpu: has no nodes in Kubernetes now")
+    assert site.said.err == snapshot
 
     site.add(2, kind="p5.48xlarge", labels={"eks.amazonaws.com/nodegroup": "gpu"})
     code, found = site.validate("--group", "gpu")
@@ -379,13 +375,12 @@ def test_nodes_of_a_node_group(site: Site, beside: Mapping[str, Any]) -> None:
     assert {each["check"] for each in found["findings"] if each["result"] == "skipped"} == {"Xid"}
 
 
-def test_nothing_checked_is_a_failure(ready: Site) -> None:
+def test_nothing_checked_is_a_failure(ready: Site, snapshot: SnapshotAssertion) -> None:
     for node in names(4)[1:]:
         user_pod(ready, node)
     code, found = ready.validate("--check", "fabric")
     assert (code, found["ok"], found["complete"]) == (FAILED, False, False)
-    out = ready.said.out
-    assert "0 ok, 0 failed, 4 skipped. Nothing was checked" in out
+    assert ready.said.out.splitlines()[-1] == snapshot
     assert (ready.folder / "found.xml").read_text().count("<skipped message=") == 4
 
 
