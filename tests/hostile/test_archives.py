@@ -28,6 +28,7 @@ from hyperpod_shared.errors import ProvisioningError
 from provisioner.aws import s3
 from provisioner.aws.s3 import Bucket, open_zip
 from provisioner.helm.chart import fetch_chart
+from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import FakeS3, zipped
 from tests.support.provisioner.helm_charts import packaged, tgz
@@ -56,50 +57,45 @@ def bomb() -> bytes:
     return tgz({**CHART, "deps/values.yaml": bytes(101 * 1024 * 1024)})
 
 
-OUTSIDE, LINK = "which leads outside", "is a link or a device and not a file"
-PACKAGED: Mapping[str, tuple[Callable[[], bytes], str]] = {
-    "garbage": (lambda: b"no archive", "is not a packaged chart (Not a gzipped file"),
-    "nothing": (lambda: b"", "is not a packaged chart"),
-    "half": (lambda: tgz(CHART)[:60], "is not a packaged chart"),
-    "gzip of no archive": (lambda: gzip.compress(b"x" * 2_000), "is not a packaged chart"),
-    "bomb": (bomb, "unpacks to more than 104,857,600 bytes"),
-    "10,001 files": (
-        lambda: tgz({**CHART, **{f"deps/{n}": b"" for n in range(10_001)}}),
-        "unpacks to more than 10,000 files",
-    ),
-    "sparse": (lambda: tgz(CHART, sparse()), "unpacks to more than"),
-    "up": (lambda: tgz(CHART, member("deps/../../evil")), OUTSIDE),
-    "absolute": (lambda: tgz(CHART, member("/etc/evil")), OUTSIDE),
-    "drive": (lambda: tgz(CHART, member("C:/evil")), OUTSIDE),
-    "backslash": (lambda: tgz(CHART, member("deps\\..\\..\\evil")), OUTSIDE),
-    "dangling link": (
-        lambda: tgz(CHART, member("deps/values.yaml", tarfile.SYMTYPE, link="gone")),
-        LINK,
-    ),
-    "link to a password file": (
-        lambda: tgz(CHART, member("deps/templates/x", tarfile.SYMTYPE, link="/etc/passwd")),
-        LINK,
-    ),
-    "hard link": (lambda: tgz(CHART, member("deps/values.yaml", tarfile.LNKTYPE, link="x")), LINK),
-    "device": (lambda: tgz(CHART, member("deps/values.yaml", tarfile.CHRTYPE)), LINK),
-    "pipe": (lambda: tgz(CHART, member("deps/values.yaml", tarfile.FIFOTYPE)), LINK),
+def of(name: str, kind: bytes = tarfile.REGTYPE, *, link: str = "") -> Callable[[], bytes]:
+    """Return what makes a packaged chart with a member that holds nothing."""
+    return lambda: tgz(CHART, member(name, kind, link=link))
+
+
+VALUES = "deps/values.yaml"
+PACKAGED: Mapping[str, Callable[[], bytes]] = {
+    "garbage": lambda: b"no archive",
+    "nothing": lambda: b"",
+    "half": lambda: tgz(CHART)[:60],
+    "gzip of no archive": lambda: gzip.compress(b"x" * 2_000),
+    "bomb": bomb,
+    "10,001 files": lambda: tgz({**CHART, **{f"deps/{n}": b"" for n in range(10_001)}}),
+    "sparse": lambda: tgz(CHART, sparse()),
+    "up": of("deps/../../evil"),
+    "absolute": of("/etc/evil"),
+    "drive": of("C:/evil"),
+    "backslash": of("deps\\..\\..\\evil"),
+    "dangling link": of(VALUES, tarfile.SYMTYPE, link="gone"),
+    "link to a password file": of("deps/templates/x", tarfile.SYMTYPE, link="/etc/passwd"),
+    "hard link": of(VALUES, tarfile.LNKTYPE, link="x"),
+    "device": of(VALUES, tarfile.CHRTYPE),
+    "pipe": of(VALUES, tarfile.FIFOTYPE),
 }
 
 
 @pytest.mark.parametrize("name", PACKAGED)
 def test_a_packaged_chart_is_refused_at_synthesis_and_before_helm(
-    name: str, tmp_path: Path
+    name: str, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
-    make, message = PACKAGED[name]
-    path, content = tmp_path / "mine.tgz", make()
+    path, content = tmp_path / "mine.tgz", PACKAGED[name]()
     path.write_bytes(content)
     with pytest.raises(HyperPodChartError) as at_synthesis:
         read_hyperpod_chart(path)
     with pytest.raises(ProvisioningError) as before_helm:
         fetched(tmp_path / "fetched", content, suffix="tgz")
-    for line in (str(at_synthesis.value), str(before_helm.value)):
-        assert message in line
-        assert line.isprintable()
+    lines = [str(error.value).replace(f"{path}", "FILE") for error in (at_synthesis, before_helm)]
+    assert lines == snapshot
+    assert all(line.isprintable() for line in lines)
     assert not (tmp_path / "fetched").exists()
 
 
@@ -112,10 +108,9 @@ def fetched(folder: Path, content: bytes, *, suffix: str, digest: str = "") -> P
 
 
 @pytest.mark.parametrize("inner", ["bomb", "up", "device", "garbage"])
-def test_a_chart_in_a_chart_is_no_way_around(inner: str, tmp_path: Path) -> None:
-    make, message = PACKAGED[inner]
-    content = tgz({**CHART, "deps/charts/sub.tgz": make()})
-    with pytest.raises(ProvisioningError, match=re.escape(message.partition(" (")[0])):
+def test_a_chart_in_a_chart_is_no_way_around(inner: str, tmp_path: Path, raises: Raises) -> None:
+    content = tgz({**CHART, "deps/charts/sub.tgz": PACKAGED[inner]()})
+    with raises(ProvisioningError):
         fetched(tmp_path, content, suffix="tgz")
 
 
@@ -191,13 +186,13 @@ def refusal(chart: Path) -> str:
 
 
 def test_a_folder_of_too_many_files_is_no_chart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raises: Raises
 ) -> None:
     monkeypatch.setattr(chart, "Room", partial(Room, files=10))
     (tmp_path / "Chart.yaml").write_bytes(CHART["deps/Chart.yaml"])
     for number in range(10):
         (tmp_path / str(number)).touch()
-    with pytest.raises(HyperPodChartError, match="unpacks to more than 10,000 files"):
+    with raises(HyperPodChartError):
         read_hyperpod_chart(tmp_path)
 
 
@@ -220,38 +215,32 @@ def zip_of(info: zipfile.ZipInfo, *, encrypted: bool = False) -> bytes:
     return bytes(content)
 
 
-ZIPS: Mapping[str, tuple[Callable[[], bytes], str]] = {
-    "garbage": (lambda: b"no zip", "s3://b/k.zip is not a zip archive"),
-    "no chart": (lambda: zipped({"a": b""}), "s3://b/k.zip has no Chart.yaml at its top level"),
+ZIPS: Mapping[str, Callable[[], bytes]] = {
+    "garbage": lambda: b"no zip",
+    "no chart": lambda: zipped({"a": b""}),
     **{
-        path: (partial(zipped, {path: b"x"}), OUTSIDE)
+        path: partial(zipped, {path: b"x"})
         for path in ("../evil", "a/../../evil", "/etc/evil", "..\\evil", "C:/evil", "a\\..\\evil")
     },
-    "link": (lambda: zip_of(special(stat.S_IFLNK)), LINK),
-    "device": (lambda: zip_of(special(stat.S_IFCHR)), LINK),
-    "password": (lambda: zip_of(special(stat.S_IFREG), encrypted=True), "is not a zip archive"),
-    "a file and a folder of one name": (
-        lambda: zipped({"Chart.yaml": b"", "a": b"", "a/b": b""}),
-        "a file and a folder have one name",
-    ),
-    "10,001 files": (
-        lambda: zipped({str(number): b"" for number in range(10_001)}),
-        "in 10001 files, at most",
-    ),
+    "link": lambda: zip_of(special(stat.S_IFLNK)),
+    "device": lambda: zip_of(special(stat.S_IFCHR)),
+    "password": lambda: zip_of(special(stat.S_IFREG), encrypted=True),
+    "a folder of a file's name": lambda: zipped({"Chart.yaml": b"", "a": b"", "a/b": b""}),
+    "10,001 files": lambda: zipped({str(number): b"" for number in range(10_001)}),
 }
 
 
 @pytest.mark.parametrize("name", ZIPS, ids=ascii)
-def test_a_zip_is_refused_in_the_provisioner(name: str, tmp_path: Path) -> None:
-    make, message = ZIPS[name]
-    with pytest.raises(ProvisioningError) as refused:
-        fetched(tmp_path, make(), suffix="zip")
-    assert message in str(refused.value)
+def test_a_zip_is_refused_in_the_provisioner(name: str, tmp_path: Path, raises: Raises) -> None:
+    with raises(ProvisioningError):
+        fetched(tmp_path, ZIPS[name](), suffix="zip")
 
 
-def test_a_zip_that_unpacks_to_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zip_that_unpacks_to_too_much_is_refused(
+    monkeypatch: pytest.MonkeyPatch, raises: Raises
+) -> None:
     monkeypatch.setattr(s3, "ZIP_LIMIT_BYTES", 10)
-    with pytest.raises(ProvisioningError, match="11 bytes in 1 files, at most 10"):
+    with raises(ProvisioningError):
         open_zip(zipped({"a": b"x" * 11}), origin="s3://b/k")
 
 
@@ -270,13 +259,15 @@ DIGESTS = {
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_a_chart_that_is_not_the_templates_is_refused(name: str, tmp_path: Path) -> None:
+def test_a_chart_that_is_not_the_templates_is_refused(
+    name: str, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
     suffix, content = OTHERS[name]
     with pytest.raises(ProvisioningError) as refused:
         fetched(tmp_path, content, suffix=suffix, digest=DIGESTS[suffix])
-    line, asset = str(refused.value), f"s3://b/k.{suffix}"
-    assert f"{asset} has other content than the template expects, and is not used: " in line
-    assert f"the template names {DIGESTS[suffix]}. " in line
-    assert f"`aws s3 rm {asset}`, then deploy again" in line
+    line = str(refused.value)
+    # A package is compressed by the library of this machine.
+    reviewed = line.replace(DIGESTS[suffix], "TEMPLATE")
+    assert re.sub(r"\b[0-9a-f]{64}\b", "OTHER", reviewed) == snapshot
     assert line.isprintable()
     assert list(tmp_path.iterdir()) == []

@@ -32,7 +32,6 @@ OURS, REGION = "111122223333", "us-west-2"
 ROLE, OTHERS_ROLE = f"arn:aws:iam::{OURS}:role", "arn:aws:iam::999999999999:role"
 OTHERS_KEY = "arn:aws:kms:us-west-2:999999999999:key/1234abcd"
 GROUP = "cluster.instance_groups[0]"
-OF_CHARTS = "where the Helm release or an add-on has, or once it is installed gets, service"
 Lines = list[str]
 
 
@@ -63,13 +62,6 @@ def read(path: Path) -> Lines:
         ),
     ]
     return [f"{'refused' if f.severity is Severity.ERROR else 'warned'}: :{f}" for f in found]
-
-
-def assert_told(lines: Lines, gets: str) -> None:
-    kind, _, text = gets.partition(": ")
-    found = [without_names(line) for line in lines]
-    assert any(line.startswith(kind) and text in line for line in found), found
-    assert all(line.isprintable() for line in found)
 
 
 def at(path: str, value: object) -> Mapping[str, Any]:
@@ -166,11 +158,6 @@ def test_hostile_values_are_named(kind: str, tmp_path: Path, snapshot: SnapshotA
     assert said == snapshot(extension_class=JSONSnapshotExtension)
 
 
-def test_a_closed_network_with_a_public_endpoint_is_refused(tmp_path: Path) -> None:
-    write(tmp_path / "config.yaml", {"network": {"closed": True}})
-    assert_told(read(tmp_path / "config.yaml"), "refused: must be private with network.closed")
-
-
 def write(path: Path, changes: Mapping[str, Any]) -> None:
     path.write_text(yaml.safe_dump(merged(MINIMUM, changes), allow_unicode=False), "utf-8")
 
@@ -189,42 +176,29 @@ def linked_scripts(path: Path) -> None:
     write(path, at("lifecycle_scripts.directory", "own"))
 
 
-FILES: Mapping[str, tuple[Callable[[Path], object], str]] = {
-    "python tag": (
-        lambda path: path.write_text("name: !!python/object/apply:os.system [id]"),
-        "refused: a value cannot begin with !",
+FILES: Mapping[str, Callable[[Path], object]] = {
+    "python tag": lambda path: path.write_text("name: !!python/object/apply:os.system [id]"),
+    "alias of itself": lambda path: path.write_text("name: ml\nhelm: {values: &a {b: *a}}\n"),
+    "integer": lambda path: path.write_text(f"name: {'9' * 5_000}"),
+    "aliases": lambda path: path.write_text(
+        "\n".join(
+            ["a0: &a0 [x]"]
+            + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 40)]
+        )
     ),
-    "alias of itself": (
-        lambda path: path.write_text("name: ml\nhelm: {values: &a {b: *a}}\n"),
-        "refused: must not be nested deeper than 30 levels",
-    ),
-    "integer": (
-        lambda path: path.write_text(f"name: {'9' * 5_000}"),
-        "refused: is not a value of its type",
-    ),
-    "aliases": (
-        lambda path: path.write_text(
-            "\n".join(
-                ["a0: &a0 [x]"]
-                + [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 40)]
-            )
-        ),
-        "refused: its aliases expand to more than 100,000 values",
-    ),
-    "pipe": (os.mkfifo, "refused: is not a file"),
-    "endless": (lambda path: path.symlink_to("/dev/zero"), "refused: is not a file"),
-    "folder": (Path.mkdir, "refused: is not a file"),
-    "editors of the release": (
-        editors_of_the_release,
-        f"refused: eks.editors[0].namespaces[0]: 'platform' must leave out platform, {OF_CHARTS}",
-    ),
-    "scripts with a link": (linked_scripts, "refused: on_create.sh"),
+    "pipe": os.mkfifo,
+    "endless": lambda path: path.symlink_to("/dev/zero"),
+    "folder": Path.mkdir,
+    "public endpoint of a closed network": lambda path: write(path, {"network": {"closed": True}}),
+    "editors of the release": editors_of_the_release,
+    "scripts with a link": linked_scripts,
 }
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_hostile_file_is_named(name: str, tmp_path: Path) -> None:
-    make, gets = FILES[name]
+def test_a_hostile_file_is_named(name: str, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     path = tmp_path / "config.yaml"
-    make(path)
-    assert_told(read(path), gets)
+    FILES[name](path)
+    lines = [line.replace(f"{tmp_path}", "FOLDER") for line in read(path)]
+    assert lines == snapshot
+    assert all(line.isprintable() for line in lines)
