@@ -205,7 +205,7 @@ def test_no_proxy_passes_it_by(
 def test_another_authority_is_told_in_a_sentence(connects: Any) -> None:  # noqa: ANN401
     with (
         KubernetesApi(authenticate=static_tokens(PRINCIPALS)) as other,
-        pytest.raises(OpsError, match=r"certificate of .* is not of the EKS cluster") as told,
+        pytest.raises(OpsError, match="certificate") as told,
     ):
         connects(other.ca_pem)
     assert "NO_PROXY" in str(told.value)

@@ -122,7 +122,7 @@ def test_nothing_is_done_where_nobody_can_be_asked(
 
     assert run(name) == 2
     said = capsys.readouterr().err
-    assert said.startswith("--yes: is missing, and there is no terminal")
+    assert said.startswith("--yes: is missing")
     assert {*steps} <= {"require_creatable"}
 
 

@@ -71,7 +71,7 @@ def test_two_files_are_refused(arguments: list[str]) -> None:
 def test_a_file_of_another_suffix_is_refused(arguments: list[str]) -> None:
     said = ran("validate", *arguments)
     assert (said.code, said.err.count("\n")) == (2, 1)
-    assert said.err.startswith("FILE: 'x.txt' must end in .yaml or .yml")
+    assert said.err.startswith("FILE: 'x.txt' ")
 
 
 def test_the_usage_names_the_file() -> None:

@@ -11,14 +11,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 from typer.testing import CliRunner
 
 from hyperpod_cli.main import app
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.hyperpod import Faults, HyperPodApi
 from hyperpod_rehearsal.commands import rehearse
-from hyperpod_rehearsal.kept_rehearsal import FAULTS, FAULTS_VARIABLE, cause
+from hyperpod_rehearsal.kept_rehearsal import FAULTS, cause
 from hyperpod_rehearsal.run import Rehearsal
+from tests.conftest import Raises
 from tests.support.commands import kept_signals, start_rehearsal
 from tests.support.configs import REPOSITORY
 from tests.support.patience import PATIENCE_SECONDS
@@ -51,32 +53,30 @@ def test_it_does_not_wait_for_the_cdk() -> None:
     assert done.returncode == 0
 
 
-def refusal(work_directory: Path) -> str:
-    """Return why a rehearsal in a folder ends."""
-    with kept_signals(), pytest.raises(OpsError) as refused:
-        rehearse(DEFAULT, work_directory=work_directory)
-    return str(refused.value)
-
-
-def test_two_rehearsals_do_not_share_a_folder(tmp_path: Path) -> None:
-    with (tmp_path / ".lock").open("w") as lock:
+def test_two_rehearsals_do_not_share_a_folder(tmp_path: Path, raises: Raises) -> None:
+    with (tmp_path / ".lock").open("w") as lock, kept_signals(), raises(OpsError):
         fcntl.flock(lock, fcntl.LOCK_EX)
-        line = refusal(tmp_path)
-    assert line.startswith(f"{tmp_path}: another rehearsal is running in it; wait for its end")
+        rehearse(DEFAULT, work_directory=tmp_path)
 
 
-def test_a_full_disk_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raises: Raises
+) -> None:
     def full(*_arguments: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Rehearsal, "run", full)
-    assert refusal(tmp_path) == f"{tmp_path}: the disk is full; free some space."
+    with kept_signals(), raises(OpsError):
+        rehearse(DEFAULT, work_directory=tmp_path)
 
 
-def test_another_machine_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_machine_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, raises: Raises
+) -> None:
     monkeypatch.setattr("platform.system", lambda: "Darwin")
-    line = refusal(tmp_path)
-    assert line.startswith("rehearse: needs Linux on x86_64, and this is Darwin on ")
+    monkeypatch.setattr("platform.machine", lambda: "arm64")
+    with kept_signals(), raises(OpsError):
+        rehearse(DEFAULT, work_directory=tmp_path)
 
 
 def test_without_the_rehearsal_one_line_says_how_to_install_it(
@@ -162,7 +162,7 @@ def test_a_rehearsal_is_interrupted(end: signal.Signals, tmp_path: Path) -> None
     os.kill(process.pid, end)
     output, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert process.returncode == 130
-    assert "Interrupted; everything that was started has been stopped." in output
+    assert "Interrupted; " in output
     assert "Traceback" not in output
 
 
@@ -193,42 +193,27 @@ def test_the_next_fault_takes_the_place_of_the_last_one(api: HyperPodApi) -> Non
 
 
 @pytest.mark.parametrize(
-    ("name", "group", "address", "told"),
+    ("name", "group", "address"),
     [
-        ("capacity", "gpu", "http://127.0.0.1:9", "NAME: 'capacity' is not a fault"),
-        ("", "gpu", "http://127.0.0.1:9", "NAME: '' is not a fault"),
-        ("capacity-shortage", "", "http://127.0.0.1:9", "--group: is missing; name the instance"),
-        (
-            "capacity-shortage",
-            "gpus",
-            "http://127.0.0.1:9",
-            "--group: 'gpus' is not a group of the configuration; did you mean gpu? (groups: ",
-        ),
-        (
-            "deep-health-check-fails",
-            "plain",
-            "http://127.0.0.1:9",
-            "--group: 'plain' has no deep_health_checks that could fail (groups with them: gpu, ",
-        ),
-        ("none", "", None, f"{FAULTS_VARIABLE}: is not set; start `hyperpod-cdk rehearse --keep`"),
-        ("none", "", "http://127.0.0.1:9", f"{FAULTS_VARIABLE}: nothing listens at http://127"),
+        ("capacity", "gpu", "http://127.0.0.1:9"),
+        ("", "gpu", "http://127.0.0.1:9"),
+        ("capacity-shortage", "", "http://127.0.0.1:9"),
+        ("capacity-shortage", "gpus", "http://127.0.0.1:9"),
+        ("deep-health-check-fails", "plain", "http://127.0.0.1:9"),
+        ("none", "", None),
+        ("none", "", "http://127.0.0.1:9"),
     ],
 )
 def test_what_cannot_be_caused_is_told(
-    name: str, group: str, address: str | None, told: str
+    name: str, group: str, address: str | None, raises: Raises
 ) -> None:
-    with pytest.raises(OpsError) as refused:
+    with raises(OpsError):
         cause(name, group=group, groups=GROUPS, checked=CHECKED, api=address)
-    assert str(refused.value).startswith(told)
-    assert "\n" not in str(refused.value)
 
 
-def test_the_command_ends_with_one_line() -> None:
+def test_the_command_ends_with_one_line(snapshot: SnapshotAssertion) -> None:
     told = CliRunner().invoke(
         app(), ["rehearse", "fault", "capacity-shortag", "--group", "gpu", str(DEFAULT)]
     )
     assert told.exit_code == 2
-    (line,) = told.output.splitlines()
-    assert line.startswith(
-        "NAME: 'capacity-shortag' is not a fault; did you mean capacity-shortage? (faults: "
-    )
+    assert told.output.splitlines() == snapshot

