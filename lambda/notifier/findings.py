@@ -5,6 +5,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-cluster-event
 https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html
 """
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -131,6 +132,43 @@ def _of_node_health(event: Event) -> Finding:
         description=health.get("HealthStatusReason") or "",
         instance=detail["InstanceId"],
         repair=health.get("RepairAction") or "None",
+    )
+
+
+HEALTH_STREAMS = "SagemakerHealthMonitoringAgent/"
+"""How the streams of the health-monitoring agent begin: group and instance follow."""
+HEALTH_EVENTS = '{ $.HealthMonitoringAgentDetectionEvent = "HealthEvent" }'
+"""The records of what it has detected:
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-health-monitoring-agent.html
+"""
+# Of the application, not the node: HyperPod repairs nothing.
+_OF_APPLICATION = "XidUserAppError"
+
+
+def finding_of_record(
+    record: Mapping[str, Any], *, cluster_arn: str, recovers: bool
+) -> Finding | None:
+    """Return what a record of the agent says, as CloudWatch Logs has it; None of an application.
+
+    Its forms: awslabs/awsome-distributed-ai, hma_cw_bridge.py, by which HyperPod replaces a node
+    of Slurm unless its recovery is off.
+    """
+    said = {key.strip(": "): value for key, value in json.loads(record["message"]).items()}
+    details = said.get("details") or said.get("condition details") or {}
+    if details.get("reason") == _OF_APPLICATION:
+        return None
+    words = [details.get("message") or said.get("msg", ""), said.get("condition", "")]
+    if said.get("data"):
+        words.append(json.dumps(said["data"]))
+    _, group, instance = record["logStreamName"].split("/")
+    return Finding(
+        what=What.FAULTY,
+        cluster_arn=cluster_arn,
+        time=record["timestamp"] / _MILLISECONDS,
+        description=" ".join(each.strip() for each in words if each),
+        group=group,
+        instance=instance,
+        repair="Replace" if recovers else "None",
     )
 
 

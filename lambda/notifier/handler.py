@@ -27,7 +27,15 @@ from hyperpod_shared.aws_errors import (
 from hyperpod_shared.clusters import Described, present_groups
 from hyperpod_shared.failures import UNKNOWN, cause_of, failure_message
 from notifier.decision import MOST_WAITS, Message, Wait, decide, fault_of_node, of_node_group
-from notifier.findings import Event, Finding, What, finding_of
+from notifier.findings import (
+    HEALTH_EVENTS,
+    HEALTH_STREAMS,
+    Event,
+    Finding,
+    What,
+    finding_of,
+    finding_of_record,
+)
 from notifier.memory import Memory
 from notifier.review import Look, nodes_told
 
@@ -56,18 +64,21 @@ class Notifier:
     """Tells a topic of what happens to a cluster.
 
     `patience` is how many seconds nodes may be missing or faulty before that is told; each of the
-    EKS node groups comes with its EKS cluster.
+    EKS node groups comes with its EKS cluster. `health_logs` is how the name of the log group
+    begins in which the nodes' faults are that no event tells of: those of Slurm.
     """
 
     sagemaker: AwsClient
     eks: AwsClient
     dynamodb: AwsClient
     sns: AwsClient
+    logs: AwsClient
     cluster: str
     table: str
     topic_arn: str
     patience: float
     node_groups: Sequence[tuple[str, str]] = ()
+    health_logs: str = ""
     clock: Callable[[], float] = time.time
     sleep: Callable[[float], None] = time.sleep
 
@@ -109,6 +120,7 @@ class Notifier:
                 (name, partial(self._look_at_node_group, eks_cluster, name))
                 for eks_cluster, name in self.node_groups
             ),
+            *([(self.health_logs, self._look_at_health_logs)] if self.health_logs else []),
         ]
         failures: list[Exception] = []
         for name, look in looks:
@@ -138,6 +150,26 @@ class Notifier:
             memory.over(fault, at=began)
         for message in messages.values():
             self._tell_once(message, memory, place=f"EKS node group {arn}", happened=began)
+
+    def _look_at_health_logs(self, *, began: float) -> None:
+        """Tell of the faults that nodes have written lately."""
+        described = self._described()
+        if described is None:
+            return
+        arn = described["ClusterArn"]
+        pages = self.logs.get_paginator("filter_log_events").paginate(
+            logGroupName=f"{self.health_logs}{arn.rpartition('/')[2]}",
+            logStreamNamePrefix=HEALTH_STREAMS,
+            filterPattern=HEALTH_EVENTS,
+            startTime=int((began - _LATELY_SECONDS) * 1000),
+        )
+        records = or_none(lambda: [each for page in pages for each in page.get("events", ())])
+        recovers = described.get("NodeRecovery") != "None"
+        findings = (
+            finding_of_record(record, cluster_arn=arn, recovers=recovers)
+            for record in records or ()
+        )
+        self._tell(filter(None, findings), described, self._memory(arn))
 
     def _look_at_cluster(self, *, began: float) -> None:
         described = self._described()
@@ -198,7 +230,7 @@ class Notifier:
         """Return a finding with what AWS knows of it beyond the event."""
         if finding.what is What.READINESS:
             return replace(finding, changed_lately=self._changed_lately(finding))
-        if finding.what is What.FAULTY and finding.instance is not None:
+        if finding.what is What.FAULTY and finding.instance is not None and not finding.group:
             node = self._node(finding.instance) or {}
             return replace(finding, group=node.get("InstanceGroupName"))
         if finding.event_id is None or cause_of(finding.text) is not UNKNOWN:
@@ -315,10 +347,12 @@ def _notifier() -> Notifier:
         eks=session.client("eks", config=_EKS_CONFIG),
         dynamodb=session.client("dynamodb", config=_CONFIG),
         sns=session.client("sns", config=_CONFIG),
+        logs=session.client("logs", config=_CONFIG),
         cluster=os.environ["CLUSTER_NAME"],
         table=os.environ["TABLE_NAME"],
         topic_arn=os.environ["TOPIC_ARN"],
         patience=60 * float(os.environ["PATIENCE_MINUTES"]),
+        health_logs=os.environ.get("HEALTH_LOGS", ""),
         node_groups=[tuple(each) for each in json.loads(os.environ.get("NODE_GROUPS", "[]"))],
     )
 

@@ -46,6 +46,7 @@ from hyperpod_emulator.kubernetes import InProcessControlPlane, KubernetesApi
 from hyperpod_emulator.node.lifecycle_logs import LifecycleLogs
 from hyperpod_emulator.node.managed_nodes import ManagedNodes
 from hyperpod_emulator.node.node import VpcNetwork
+from hyperpod_emulator.node.registries import RegistriesOfSubnets
 from hyperpod_rehearsal.cdk_cli import CdkCliProcess
 
 ALLOWED_CALLS, MESSAGES = "allowed-calls.jsonl", "messages.jsonl"
@@ -67,8 +68,11 @@ class KubernetesNodes(Observer):
 
     NAMESPACE = "aws-hyperpod"
 
-    def __init__(self, kubernetes: KubernetesApi) -> None:
+    def __init__(
+        self, kubernetes: KubernetesApi, registries: RegistriesOfSubnets | None = None
+    ) -> None:
         self._kubernetes = kubernetes
+        self._registries = registries
 
     def check_cluster(self, eks_cluster_arn: str) -> None:
         """Refuse a cluster on an EKS cluster without the HyperPod dependencies.
@@ -100,6 +104,9 @@ class KubernetesNodes(Observer):
             taints=[
                 {name.lower(): value for name, value in taint.items()} for taint in node.taints
             ],
+            pull_error=self._registries.pull_error(node.subnet.subnet_id)
+            if self._registries and node.subnet
+            else None,
         )
 
     def _partitioned(
@@ -233,7 +240,7 @@ def rehearsal_environment(
     bus = LocalEventBus(clients)
     service = HyperPodService(
         clock=time.time,
-        observer=KubernetesNodes(kubernetes),
+        observer=KubernetesNodes(kubernetes, RegistriesOfSubnets(clients)),
         scripts=logs,
         network=VpcNetwork(clients),
         bus=bus,

@@ -17,7 +17,6 @@ from botocore.exceptions import ClientError
 from kubernetes.config import new_client_from_config
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.helm.images import is_from_outside
 from hyperpod_cli.aws.stacks import documented_outputs
 from hyperpod_cli.helm.layer_binaries import LayerBinaries, layer_binaries
 from hyperpod_cli.inspect.verification.check import LiveDeployment
@@ -241,7 +240,6 @@ def left_behind(
     ]
 
 
-IMAGES_ARE_REACHED = "images are those of the registry, and of ECR in the region"
 _OBJECT = "hyperpod-cdk-verification"
 
 
@@ -263,32 +261,7 @@ def verify(
         )
         for each in checks_of(deployment):
             yield Fact(title=each.title, ok=each.ok, found=each.found, advice=each.advice)
-    yield from image_checks(config, tools=tools, region=clients("ec2").meta.region_name)
     yield from new_objects(config, clients=clients, outputs=outputs)
-
-
-def image_checks(config: Config, *, tools: ClusterTools, region: str) -> Iterator[Fact]:
-    """Yield whether a closed network reaches each image of what is installed.
-
-    Nodes of the local AWS pull nothing, so this tells what theirs would fail at.
-    """
-    if not config.network.closed or config.control_plane is None:
-        return
-    images: set[str] = set()
-    for kind in ("daemonsets", "deployments"):
-        fields = "{.items[*].spec.template.spec['initContainers','containers'][*].image}"
-        command = f'kubectl get {kind} -A -o "jsonpath={fields}"'
-        succeeded, text = tools.run(command)
-        if not succeeded:
-            yield Fact(title=command, ok=False)
-            return
-        images |= set(text.split())
-    registry = config.helm.image_registry
-    outside = sorted(
-        image for image in images if is_from_outside(image, registry=registry, region=region)
-    )
-    but = f", but {', '.join(outside)}" if outside else ""
-    yield Fact(title=f"{IMAGES_ARE_REACHED}{but}", ok=bool(images) and not outside)
 
 
 def new_objects(

@@ -43,6 +43,7 @@ class ObservabilityStack(DeployedStack):
                 cluster_name=config.cluster.name,
                 training_plan_arns=config.cluster.training_plan_arns,
                 node_groups=[(config.eks_cluster_name, each.name) for each in config.node_groups],
+                on_slurm=config.cluster.orchestrator == "slurm",
                 log_groups=platform.log_groups,
             )
             topic = made.topic

@@ -68,6 +68,7 @@ class _Local:
             eks=self,
             dynamodb=dynamodb,
             sns=self.topic,
+            logs=self,
             cluster=NAME,
             table="told",
             topic_arn="arn:aws:sns:us-west-2:111122223333:told",

@@ -18,6 +18,7 @@ from tests.support.notifier import (
     Cluster,
     cluster_event,
     described,
+    health_record,
     node_health,
     notifier,
     state_change,
@@ -271,6 +272,31 @@ def test_a_faulty_node_is_told_and_again_if_it_stays(dynamodb: object) -> None:
     cluster.nodes.clear()
     _tell(cluster, dynamodb, LOOK, LOOK)
     assert len(cluster.told) == 2
+
+
+@pytest.mark.parametrize(
+    ("record", "recovery", "told", "words"),
+    [
+        (health_record(reason="XidHardwareFailure"), {}, ["node-faulty: hardware"], "NVRM: Xid 74"),
+        (
+            health_record(said={"msg": "DCGM Policy Violation found ", "condition: ": "XID Error"}),
+            {"NodeRecovery": "None"},
+            ["node-faulty: hardware"],
+            "DCGM Policy Violation found XID Error",
+        ),
+        (health_record(reason="XidUserAppError"), {}, [], ""),
+    ],
+)
+def test_a_faulty_node_of_slurm_is_told_by_its_log(
+    dynamodb: object, record: dict[str, Any], recovery: dict[str, Any], told: list[str], words: str
+) -> None:
+    cluster = Cluster(cluster=described(**recovery), records=[record])
+
+    assert _tell(cluster, dynamodb, LOOK, LOOK) == told
+    for message in cluster.sent:
+        assert words in message["Message"]
+        is_repaired = "HyperPod repairs the node itself (Replace)" in message["Message"]
+        assert is_repaired == (not recovery)
 
 
 def test_a_node_that_is_healthy_again_is_not_told_to_stay(dynamodb: object) -> None:

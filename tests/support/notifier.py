@@ -1,9 +1,10 @@
 """A cluster, its events and those whom it tells, for the tests of the notifier."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Self
 
 from botocore.exceptions import ClientError
 
@@ -12,6 +13,7 @@ from notifier.handler import SCHEDULED, Notifier
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghij12"
 NAME, NODE, EKS = "ml-cluster", "i-0123456789abcdef0", "ml-eks"
+HEALTH_LOGS = f"/aws/sagemaker/Clusters/{NAME}/"
 NOW = 1_800_000_000.0
 CAPACITY = (
     "We currently do not have sufficient capacity to launch new ml.p5.48xlarge instances. Please "
@@ -95,6 +97,19 @@ def node_health(status: str, *, repair: str = "Replace", time: float = NOW) -> d
     return {**_envelope(NODE_HEALTH, time=time), "detail": detail}
 
 
+def health_record(*, reason: str = "", said: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """Return a record of the health-monitoring agent of the node, as CloudWatch Logs has it."""
+    details: Mapping[str, object] = said or {
+        "details: ": {"reason": reason, "message": "NVRM: Xid 74"}
+    }
+    message = {"level": "info", "HealthMonitoringAgentDetectionEvent": "HealthEvent", **details}
+    return {
+        "logStreamName": f"SagemakerHealthMonitoringAgent/gpu/{NODE}",
+        "timestamp": int(NOW * 1000),
+        "message": json.dumps(message),
+    }
+
+
 LOOK: Mapping[str, Any] = {"detail-type": SCHEDULED, "source": "aws.events", "detail": {}}
 """What the schedule sends."""
 
@@ -128,6 +143,7 @@ class Cluster:
     log: list[dict[str, Any]] = field(default_factory=list)
     plan_end: Any = None
     node_groups: dict[str, dict[str, Any] | Exception] = field(default_factory=dict)
+    records: list[dict[str, Any]] | None = None
     has_events: bool = True
     refusals: Iterator[str] = field(default_factory=lambda: iter(()))
     now: float = NOW
@@ -172,6 +188,16 @@ class Cluster:
             raise refused("ResourceNotFoundException")
         return {"nodegroup": _answered(self.node_groups[nodegroupName])}
 
+    def get_paginator(self, operation: str) -> Self:
+        assert operation == "filter_log_events"
+        return self
+
+    def paginate(self, *, logGroupName: str, **_request: object) -> Iterator[dict[str, Any]]:
+        if self.records is None:
+            raise refused("ResourceNotFoundException")
+        assert logGroupName == f"{HEALTH_LOGS}abcdefghij12"
+        yield from ({}, {"events": self.records})
+
     def publish(self, **request: Any) -> Mapping[str, Any]:
         if next(self.breaks, False):
             raise refused("InternalError")
@@ -200,6 +226,8 @@ def notifier(cluster: Cluster, dynamodb: Any, *, table: str = "told") -> Notifie
         node_groups=[(EKS, name) for name in ("gone", *cluster.node_groups)],
         dynamodb=dynamodb,
         sns=cluster,
+        logs=cluster,
+        health_logs=HEALTH_LOGS,
         cluster=NAME,
         table=table,
         topic_arn="arn:aws:sns:us-west-2:111122223333:told",

@@ -72,6 +72,7 @@ class Notifications(Construct):
         training_plan_arns: Names or ARNs of the plans that it draws on. Default: none.
         node_groups: The EKS node groups, each with its EKS cluster. Default:
             none.
+        on_slurm: Whether Slurm orchestrates the cluster. Default: EKS.
         log_groups: How the log group of the function is made. Default: encrypted by AWS.
 
     Attributes:
@@ -87,6 +88,7 @@ class Notifications(Construct):
         cluster_name: str,
         training_plan_arns: Sequence[str] = (),
         node_groups: Sequence[tuple[str, str]] = (),
+        on_slurm: bool = False,
         log_groups: LogGroups = OWNED_BY_AWS,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -125,6 +127,7 @@ class Notifications(Construct):
             training_plan_arns=training_plan_arns,
             patience_minutes=notifications.patience_minutes,
             node_groups=node_groups,
+            on_slurm=on_slurm,
             log_groups=log_groups,
         )
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from aws_cdk import Duration, RemovalPolicy
+from aws_cdk import ArnFormat, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_dynamodb as dynamodb
@@ -40,7 +40,8 @@ class Notifier(Construct):
     """Tells a topic of faults of a HyperPod cluster, each once, with its cause.
 
     Missing and faulty nodes are told after the minutes of patience. Each EKS node group is looked
-    at by its EKS cluster and its name. The topic's key is None if it is not the deployment's.
+    at by its EKS cluster and its name. The topic's key is None if it is not the deployment's. With
+    Slurm, HyperPod sends no event about a faulty node, which the nodes' log group tells of.
     """
 
     def __init__(
@@ -54,9 +55,11 @@ class Notifier(Construct):
         training_plan_arns: Sequence[str],
         patience_minutes: int,
         node_groups: Sequence[tuple[str, str]],
+        on_slurm: bool,
         log_groups: LogGroups,
     ) -> None:
         super().__init__(scope, construct_id)
+        health_logs = f"/aws/sagemaker/Clusters/{cluster_name}/" if on_slurm else ""
         table = self._new_table()
         role = iam.Role(
             self,
@@ -80,6 +83,8 @@ class Notifier(Construct):
         )
         if node_groups:
             self._let_look_at(node_groups, role)
+        if health_logs:
+            self._let_read(health_logs, role)
         function = lambda_.Function(
             self,
             "Function",
@@ -98,6 +103,7 @@ class Notifier(Construct):
                 "TOPIC_ARN": topic.topic_arn,
                 "PATIENCE_MINUTES": str(patience_minutes),
                 **({"NODE_GROUPS": json.dumps(node_groups)} if node_groups else {}),
+                **({"HEALTH_LOGS": health_logs} if health_logs else {}),
             },
         )
         self._call(function, cluster_name=cluster_name)
@@ -216,6 +222,25 @@ class Notifier(Construct):
                 actions=["eks:DescribeNodegroup"],
                 resources=arns,
                 wildcard="The ARN of an EKS node group ends in an id that is drawn at creation.",
+            )
+        )
+
+    def _let_read(self, health_logs: str, role: iam.Role) -> None:
+        groups = Stack.of(self).format_arn(
+            service="logs",
+            resource="log-group",
+            resource_name=f"{health_logs}*",
+            arn_format=ArnFormat.COLON_RESOURCE_NAME,
+        )
+        role.add_to_policy(
+            statement(
+                self,
+                sid="ReadFaultsOfNodes",
+                why="Nodes of Slurm write their faults to a log group that ends in a drawn id.",
+                added_by="`observability.notifications` with Slurm",
+                actions=["logs:FilterLogEvents"],
+                resources=[groups],
+                wildcard="The name of the log group ends in an id that HyperPod draws.",
             )
         )
 

@@ -81,6 +81,7 @@ _MODULES = (
     capacity,
     service_quotas,
     vpc_endpoints,
+    dns_firewall,
     routing,
     buckets,
     container_images,

@@ -41,7 +41,7 @@ from hyperpod_emulator.hyperpod.simulation.hooks import (
     Observer,
     Scripts,
 )
-from hyperpod_emulator.hyperpod.simulation.nodes import LocatedNode
+from hyperpod_emulator.hyperpod.simulation.nodes import LocatedNode, node_view
 from hyperpod_emulator.hyperpod.simulation.state import AddressBook, ClusterRegistry
 from hyperpod_emulator.hyperpod.simulation.surroundings import (
     Agenda,
@@ -210,7 +210,13 @@ class HyperPodService:
                     if node.instance_id == instance_id:
                         place = LocatedNode(found, group, node)
                         reason = "Hardware failure was detected"
-                        self._announcer.node_is_faulty(place, reason=reason, repair="Replace")
+                        # On Slurm, no event tells of it: awslabs/awsome-distributed-ai,
+                        # hma_cw_bridge.py.
+                        if found.on_eks:
+                            self._announcer.node_is_faulty(place, reason=reason, repair="Replace")
+                        else:
+                            view = node_view(found, node)
+                            self._surroundings.scripts.fault_detected(view, reason=reason)
                         self._backend.lifecycle.nodes.replace(place, now, reason=reason)
                         self._announcer.look()
                         return

@@ -8,6 +8,7 @@ from uuid import uuid4
 import boto3
 
 from hyperpod_emulator.background_server import BackgroundServer, server_context
+from hyperpod_emulator.kubernetes.controllers.workloads import PullError
 from hyperpod_emulator.kubernetes.faults import Fault
 from hyperpod_emulator.kubernetes.objects.admission import WriteOptions
 from hyperpod_emulator.kubernetes.objects.errors import ApiError, Object
@@ -243,16 +244,20 @@ class KubernetesApi(BackgroundServer):
         labels: Mapping[str, str] | None = None,
         capacity: Mapping[str, str] | None = None,
         taints: Sequence[Mapping[str, str]] = (),
+        pull_error: PullError | None = None,
     ) -> None:
         """Let a node join, or change the one of that name; workloads are rescheduled.
 
         It offers a capacity such as `{"cpu": "48", "nvidia.com/gpu": "4"}`, devices while their
-        plugins run on it, and has taints such as `{"key": "gpu", "effect": "NoSchedule"}`.
+        plugins run on it, and has taints such as `{"key": "gpu", "effect": "NoSchedule"}`. It pulls
+        the images of which `pull_error` returns ""; without it, all.
         """
         wanted = node(name, instance_type=instance_type, labels=labels or {}, taints=taints)
         target = ResourcePath(self._resource("v1", "Node"), name=name)
         with self._store.lock:
             self._operations.hardware[name] = capacity or {}
+            if pull_error is not None:
+                self._operations.pulls[name] = pull_error
             joined = self._operations.apply(target, wanted, _OF_HYPERPOD).item
             status = node_status(
                 capacity or {},

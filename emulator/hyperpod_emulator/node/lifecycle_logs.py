@@ -1,18 +1,19 @@
-"""Writes what the lifecycle scripts of nodes say to CloudWatch, as HyperPod does.
+"""Writes what the lifecycle scripts of nodes and their agents say to CloudWatch, as HyperPod does.
 
 The names of group and stream, and HyperPod's own lines, are those of awslabs/awsome-distributed-ai,
 hyperpod-mental-model.md.
 """
 
+import json
 import re
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -82,21 +83,33 @@ class LifecycleLogs(Scripts):
         for each in [*self._begun]:
             each.result()
 
+    def fault_detected(self, node: NodeView, *, reason: str) -> None:
+        """See `hyperpod_emulator.hyperpod.Scripts`."""
+        record = {
+            "level": "info",
+            "msg": "NPD caught event: %v",
+            "details: ": {"severity": "warn", "reason": "XidHardwareFailure", "message": reason},
+            "HealthMonitoringAgentDetectionEvent": "HealthEvent",
+        }
+        put = partial(self._put, node, "SagemakerHealthMonitoringAgent", [json.dumps(record)])
+        self._begun.append(self._worker.submit(put))
+
     def _write(self, node: NodeView, *, fails: bool) -> None:
+        now = time.time()
+        self._put(node, "LifecycleConfig", [_at(now, x) for x in self._lines(node, fails=fails)])
+
+    def _put(self, node: NodeView, writer: str, lines: Sequence[str]) -> None:
         logs = self.clients("logs")
         stream = {
             "logGroupName": node.log_group,
-            "logStreamName": f"LifecycleConfig/{node.instance_group}/{node.instance_id}",
+            "logStreamName": f"{writer}/{node.instance_group}/{node.instance_id}",
         }
         with suppress(logs.exceptions.ResourceAlreadyExistsException):
             logs.create_log_group(logGroupName=stream["logGroupName"])
         with suppress(logs.exceptions.ResourceAlreadyExistsException):
             logs.create_log_stream(**stream)
-        now = time.time()
-        events = [
-            {"timestamp": int(now * 1000) + place, "message": _at(now, line)}
-            for place, line in enumerate(self._lines(node, fails=fails))
-        ]
+        now = int(time.time() * 1000)
+        events = [{"timestamp": now + place, "message": each} for place, each in enumerate(lines)]
         logs.put_log_events(**stream, logEvents=events)
 
     def _lines(self, node: NodeView, *, fails: bool) -> Iterator[str]:

@@ -273,3 +273,19 @@ def test_a_deployment_has_no_pods_on_a_silent_node(api: KubernetesApi) -> None:
     api.silence_node("cpu")
     [item] = api.objects("apps/v1", "Deployment")
     assert item["status"]["unavailableReplicas"] == 2
+
+
+def test_nodes_that_cannot_pull_run_neither_daemon_sets_nor_deployments(api: KubernetesApi) -> None:
+    api.put_node("n0", instance_type=CPU, pull_error=lambda image: f"ErrImagePull: {image}")
+    api.create(daemon_set("agent"))
+    api.create(deployment("operator"))
+
+    assert ready(api) == {"n0": False}
+    [pod] = api.objects("v1", "Pod")
+    [container] = pod["status"]["containerStatuses"]
+    waiting = container["state"]["waiting"]
+    image = container["image"]
+    assert waiting["reason"] == "ImagePullBackOff"
+    assert waiting["message"] == f'Back-off pulling image "{image}": ErrImagePull: {image}'
+    [item] = api.objects("apps/v1", "Deployment")
+    assert item["status"]["unavailableReplicas"] == 2

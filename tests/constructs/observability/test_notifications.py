@@ -41,6 +41,23 @@ def test_a_topic_of_ones_own_gets_messages_and_keeps_its_policy(
     assert (alarm["AlarmActions"], alarm["Threshold"]) == ([_MINE], 1)
 
 
+def test_with_slurm_the_function_reads_the_log_of_the_nodes(stack: cdk.Stack, view: View) -> None:
+    Notifications(
+        stack,
+        "Notifications",
+        notifications=NotificationsConfig(topic_arn=_MINE),
+        cluster_name="ml-cluster",
+        on_slurm=True,
+    )
+    made = view()
+    statement = made.statement("ReadFaultsOfNodes")
+    logs = "/aws/sagemaker/Clusters/ml-cluster/"
+    function = made.one("AWS::Lambda::Function")
+    assert function["Environment"]["Variables"]["HEALTH_LOGS"] == logs
+    assert statement["Action"] == "logs:FilterLogEvents"
+    assert f":log-group:{logs}*" in str(statement["Resource"])
+
+
 @pytest.mark.parametrize(
     ("section", "place"),
     [

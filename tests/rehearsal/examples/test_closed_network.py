@@ -13,6 +13,7 @@ from hyperpod_cdk.network.endpoint_services import (
 )
 from hyperpod_rehearsal.environment import ALLOWED_CALLS
 from hyperpod_rehearsal.stage import Stage
+from hyperpod_rehearsal.verification import verify
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 from tests.support.stages import bootstrapped_stage
 
@@ -63,3 +64,26 @@ def test_a_deployment_without_an_endpoint_fails_and_names_its_service(
         assert "it needs a VPC endpoint of this service" in problem
         assert stage.status("platform") == "CREATE_COMPLETE"
         assert stage.destroy() is None
+
+
+@pytest.mark.slow(seconds=15)
+def test_an_image_of_a_registry_that_no_node_reaches_is_not_pulled(stage: Stage) -> None:
+    assert stage.deploy_first() is None
+    image = "nvcr.io/nvidia/k8s-device-plugin:1"
+    stage.tools.run(f"kubectl set image ds/fsx-csi-node fsx-plugin={image} -n kube-system")
+    checks = verify(
+        stage.config,
+        tools=stage.tools,
+        clients=stage.environment.clients,
+        outputs=stage.outputs(),
+    )
+
+    assert any("ImagePullBackOff" in check.found for check in checks if not check.ok)
+    messages = {
+        container["state"]["waiting"]["message"]
+        for pod in stage.environment.kubernetes.objects("v1", "Pod")
+        for container in pod["status"]["containerStatuses"]
+        if "waiting" in container["state"]
+    }
+    assert [each.rpartition(": ")[2] for each in messages] == ["no such host"]
+    assert all(each.startswith(f'Back-off pulling image "{image}"') for each in messages)

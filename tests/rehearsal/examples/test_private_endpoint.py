@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from hyperpod_rehearsal.stage import Stage
-from hyperpod_rehearsal.verification import IMAGES_ARE_REACHED, verify
+from hyperpod_rehearsal.verification import verify
 from tests.support.scenario_tests import test_it_deploys_and_holds_what_is_verified
 
 __all__ = ["test_it_deploys_and_holds_what_is_verified"]
@@ -49,7 +49,4 @@ def test_the_endpoint_changes_in_a_running_deployment(stage: Stage) -> None:
 
         assert inside != stage.config.eks.is_reachable_from_anywhere
         checks = verify(stage.config, tools=stage.tools, clients=clients, outputs=stage.outputs())
-        failed = [check.title for check in checks if not check.ok]
-        # The closed one names no registry that a closed network reaches.
-        assert len(failed) == bool(network)
-        assert all(each.startswith(f"{IMAGES_ARE_REACHED}, but rehearsal.") for each in failed)
+        assert [check.title for check in checks if not check.ok] == []

@@ -10,7 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import uuid4
 
+from hyperpod_emulator.aws import json_service
 from hyperpod_emulator.aws.cloudformation.resource_type import Created, Properties, ResourceType
+from hyperpod_emulator.aws.ec2.network import firewall_action
+from hyperpod_emulator.aws.json_service import Asked, Content, ServiceError
 from hyperpod_emulator.aws.ministack import ec2, get_account_id, get_region
 from hyperpod_emulator.aws.refused import Refused
 
@@ -21,22 +24,26 @@ _records: dict[str, Properties] = {}
 
 def resolves(vpc_id: str, name: str) -> bool:
     """Return whether the resolver of a VPC answers for a name."""
-    associations = [each for each in _records.values() if each.get("VpcId") == vpc_id]
-    for association in sorted(associations, key=_priority):
-        rules = _records[association["FirewallRuleGroupId"]].get("FirewallRules", ())
-        for rule in sorted(rules, key=_priority):
-            domains = _records[rule["FirewallDomainListId"]].get("Domains", ())
-            if any(_matches(name.lower(), domain.lower()) for domain in domains):
-                return bool(rule["Action"] != "BLOCK")
-    return True
+    rules = (
+        (rule["Action"], _records[rule["FirewallDomainListId"]].get("Domains", ()))
+        for association in _associations(vpc_id)
+        for rule in _rules(association["FirewallRuleGroupId"])
+    )
+    return firewall_action(name, rules) != "BLOCK"
+
+
+def _associations(vpc_id: str) -> list[Properties]:
+    return sorted(
+        (each for each in _records.values() if each.get("VpcId") == vpc_id), key=_priority
+    )
+
+
+def _rules(group_id: str) -> list[Properties]:
+    return sorted(_records[group_id].get("FirewallRules", ()), key=_priority)
 
 
 def _priority(numbered: Mapping[str, Any]) -> int:
     return int(numbered["Priority"])
-
-
-def _matches(name: str, domain: str) -> bool:
-    return name.endswith(domain[1:]) if domain.startswith("*") else name == domain
 
 
 def _check_list(properties: Properties) -> None:
@@ -94,3 +101,23 @@ RESOURCE_TYPES = (
     _type("FirewallRuleGroup", prefix="rslvr-frg", check=_check_group),
     _type("FirewallRuleGroupAssociation", prefix="rslvr-frgassoc", check=_check_association),
 )
+
+
+async def _answer(asked: Asked) -> Content:
+    """Answer what tells which names a VPC resolves."""
+    request = asked.request
+    match asked.operation:
+        case "ListFirewallRuleGroupAssociations":
+            return {"FirewallRuleGroupAssociations": _associations(request["VpcId"])}
+        case "ListFirewallRules":
+            return {"FirewallRules": _rules(request["FirewallRuleGroupId"])}
+        case "ListFirewallDomains":
+            return {"Domains": _records[request["FirewallDomainListId"]].get("Domains", [])}
+    raise ServiceError("InvalidAction", f"{asked.operation} is not emulated.")
+
+
+def install() -> None:
+    """Let the rules be read."""
+    json_service.register(
+        service="route53resolver", target_prefix="Route53Resolver.", answer=_answer
+    )

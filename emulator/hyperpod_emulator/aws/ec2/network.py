@@ -1,4 +1,4 @@
-"""Route tables and rules of security groups, as EC2 describes them."""
+"""Route tables, rules of security groups, and rules of a DNS Firewall, as AWS describes them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -40,3 +40,19 @@ def covers(rule: Rule, port: int) -> bool:
         return True
     first, last = int(rule.get("FromPort", 0)), int(rule.get("ToPort", 0))
     return bool(rule["IpProtocol"] == "tcp" and first <= port <= last)
+
+
+def firewall_action(name: str, rules: Iterable[tuple[str, Iterable[str]]]) -> str:
+    """Return what the first rule that has a name does with it, such as BLOCK; "" if none has.
+
+    A rule is an action and its domains, of which one with `*` has the names that end so:
+    https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/resolver-dns-firewall-user-managed-domain-lists.html
+    """
+    for action, domains in rules:
+        if any(_is_of(name.lower(), domain.lower()) for domain in domains):
+            return action
+    return ""
+
+
+def _is_of(name: str, domain: str) -> bool:
+    return name.endswith(domain[1:]) if domain.startswith("*") else name == domain

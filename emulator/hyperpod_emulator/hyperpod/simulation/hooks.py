@@ -124,10 +124,13 @@ class Observer:
 
 
 class Scripts:
-    """Runs lifecycle scripts; this one runs none."""
+    """Runs what writes to the log group of a cluster; this one runs nothing."""
 
     def script_runs(self, node: NodeView, *, fails: bool) -> None:
         """The lifecycle script of a node that was launched runs, and fails or succeeds."""
+
+    def fault_detected(self, node: NodeView, *, reason: str) -> None:
+        """The health-monitoring agent of a node has found a fault of which no event tells."""
 
 
 class EventBus:

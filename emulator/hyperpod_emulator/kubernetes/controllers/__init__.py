@@ -9,6 +9,7 @@ from hyperpod_emulator.kubernetes.controllers.deletions import (
 )
 from hyperpod_emulator.kubernetes.controllers.scheduling import offer_devices
 from hyperpod_emulator.kubernetes.controllers.workloads import (
+    Pulls,
     bind_claims,
     keep_daemon_pods,
     refresh_workloads,
@@ -27,13 +28,14 @@ class Controllers:
         catalog: ResourceCatalog,
         removal: Removal,
         hardware: Mapping[str, Mapping[str, str]],
+        pulls: Pulls,
     ) -> None:
         self._steps: list[Callable[[], None]] = [
             lambda: delete_orphaned_pods(store, catalog, removal),
             lambda: finish_deletions(store, catalog, removal),
             lambda: bind_claims(store, catalog),
-            lambda: keep_daemon_pods(store, catalog, removal),
-            lambda: refresh_workloads(store, catalog),
+            lambda: keep_daemon_pods(store, catalog, removal, pulls),
+            lambda: refresh_workloads(store, catalog, pulls),
             lambda: offer_devices(store, catalog, hardware),
         ]
 

@@ -6,7 +6,8 @@ https://kubernetes.io/docs/concepts/workloads/controllers/daemonset/#how-daemon-
 import hashlib
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from hyperpod_emulator.kubernetes.controllers.deletions import Removal
@@ -26,9 +27,15 @@ from hyperpod_emulator.kubernetes.objects.store import Store
 _SUFFIX = 5
 UNREACHABLE = "unreachable.invalid/"
 """How the images begin that no node can pull."""
+PullError = Callable[[str], str]
+"""Why a node cannot pull an image, as its kubelet says it; "" if it can."""
+Pulls = Mapping[str, PullError]
+"""That of nodes that do not pull all, by their names."""
 
 
-def keep_daemon_pods(store: Store, catalog: ResourceCatalog, removal: Removal) -> None:
+def keep_daemon_pods(
+    store: Store, catalog: ResourceCatalog, removal: Removal, pulls: Pulls
+) -> None:
     """Make and delete the pods of each DaemonSet, and write whether they are ready."""
     pods = catalog.built_in("Pod")
     nodes = store.listed(catalog.built_in("Node"))
@@ -36,7 +43,7 @@ def keep_daemon_pods(store: Store, catalog: ResourceCatalog, removal: Removal) -
     for owner in store.listed(catalog.built_in("DaemonSet", api_version="apps/v1")):
         if owner["metadata"].get("deletionTimestamp"):
             continue
-        wanted = {name_of(pod): pod for pod in _wanted(owner, nodes)}
+        wanted = {name_of(pod): pod for pod in _wanted(owner, nodes, pulls)}
         found = {name_of(pod): pod for pod in daemon_pods(owner, there)}
         for name in found.keys() - wanted.keys():
             removal.begin(pods, found[name])
@@ -55,7 +62,7 @@ def daemon_pods(owner: Object, pods: list[Object]) -> Iterator[Object]:
             yield pod
 
 
-def _wanted(owner: Object, nodes: list[Object]) -> Iterator[Object]:
+def _wanted(owner: Object, nodes: list[Object], pulls: Pulls) -> Iterator[Object]:
     template = owner["spec"]["template"]
     spec = template.get("spec") or {}
     for node in nodes:
@@ -72,7 +79,7 @@ def _wanted(owner: Object, nodes: list[Object]) -> Iterator[Object]:
                     "ownerReferences": [_reference(owner)],
                 },
                 "spec": {**spec, "nodeName": name_of(node)},
-                "status": _status(spec, node_is_ready=has_condition(node, "Ready")),
+                "status": _status(spec, node, pulls),
             }
 
 
@@ -87,8 +94,12 @@ def _reference(owner: Object) -> Object:
     }
 
 
-def _status(spec: Object, *, node_is_ready: bool) -> Object:
-    containers = [_container(each, node_is_ready=node_is_ready) for each in spec["containers"]]
+def _status(spec: Object, node: Object, pulls: Pulls) -> Object:
+    is_ready = has_condition(node, "Ready")
+    containers = [
+        _container(each, error=_pull_error(each, node, pulls), node_is_ready=is_ready)
+        for each in spec["containers"]
+    ]
     ready = all(each["ready"] for each in containers)
     return {
         "phase": "Running" if all("running" in each["state"] for each in containers) else "Pending",
@@ -97,17 +108,26 @@ def _status(spec: Object, *, node_is_ready: bool) -> Object:
     }
 
 
-def _container(container: dict[str, Any], *, node_is_ready: bool) -> Object:
+def _pull_error(container: dict[str, Any], node: Object, pulls: Pulls) -> str:
     image = container["image"]
-    pulled = not image.startswith(UNREACHABLE)
-    waiting = {"reason": "ImagePullBackOff", "message": f'Back-off pulling image "{image}"'}
+    if image.startswith(UNREACHABLE):
+        return "ErrImagePull: no such host"
+    error = pulls.get(name_of(node))
+    return error(image) if error else ""
+
+
+def _container(container: dict[str, Any], *, error: str, node_is_ready: bool) -> Object:
+    image = container["image"]
+    message = f'Back-off pulling image "{image}": {error}'
     return {
         "name": container["name"],
         "image": image,
         "imageID": "",
-        "ready": pulled and node_is_ready,
+        "ready": not error and node_is_ready,
         "restartCount": 0,
-        "state": {"running": {}} if pulled else {"waiting": waiting},
+        "state": {"waiting": {"reason": "ImagePullBackOff", "message": message}}
+        if error
+        else {"running": {}},
     }
 
 
@@ -202,13 +222,13 @@ def quantity(text: object) -> float:
     return float(match[1]) * scale
 
 
-def refresh_workloads(store: Store, catalog: ResourceCatalog) -> None:
+def refresh_workloads(store: Store, catalog: ResourceCatalog, pulls: Pulls) -> None:
     """Write the status of each workload that differs from what the nodes allow."""
     nodes = store.listed(catalog.built_in("Node"))
     pods = store.listed(catalog.built_in("Pod"))
     for kind, status_of, others in (
         ("DaemonSet", _daemon_set, pods),
-        ("Deployment", _deployment, nodes),
+        ("Deployment", partial(_deployment, pulls=pulls), nodes),
     ):
         resource = catalog.built_in(kind, api_version="apps/v1")
         for item in store.listed(resource):
@@ -233,12 +253,15 @@ def _daemon_set(item: Object, pods: list[Object]) -> Object:
     }
 
 
-def _deployment(item: Object, nodes: list[Object]) -> Object:
+def _deployment(item: Object, nodes: list[Object], *, pulls: Pulls) -> Object:
     """All pods on the nodes that would take them; Pending when no node would."""
     pod_spec = item["spec"]["template"].get("spec") or {}
     replicas = item["spec"].get("replicas", 1)
     takes = any(
-        has_condition(node, "Ready") and runs_on(node, pod_spec, daemon=False) for node in nodes
+        has_condition(node, "Ready")
+        and runs_on(node, pod_spec, daemon=False)
+        and not any(_pull_error(each, node, pulls) for each in pod_spec.get("containers", ()))
+        for node in nodes
     )
     ready = replicas if takes else 0
     status: Object = {

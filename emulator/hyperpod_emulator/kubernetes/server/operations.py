@@ -5,6 +5,7 @@ from uuid import uuid4
 
 from hyperpod_emulator.kubernetes.controllers import Controllers
 from hyperpod_emulator.kubernetes.controllers.deletions import Removal
+from hyperpod_emulator.kubernetes.controllers.workloads import PullError
 from hyperpod_emulator.kubernetes.objects import errors
 from hyperpod_emulator.kubernetes.objects.admission import (
     WriteOptions,
@@ -34,6 +35,7 @@ class Operations:
 
     Attributes:
         hardware: What each node has, by the name of the node.
+        pulls: Why each node cannot pull an image, of those that do not pull all.
         logs: What containers have written.
     """
 
@@ -45,9 +47,14 @@ class Operations:
         self._policies = Policies(store=store, catalog=catalog)
         self._removal = Removal(store=store, catalog=catalog)
         self.hardware: dict[str, Mapping[str, str]] = {}
+        self.pulls: dict[str, PullError] = {}
         self.logs = PodLogs()
         self._controllers = Controllers(
-            store=store, catalog=catalog, removal=self._removal, hardware=self.hardware
+            store=store,
+            catalog=catalog,
+            removal=self._removal,
+            hardware=self.hardware,
+            pulls=self.pulls,
         )
 
     def read(self, target: ResourcePath) -> Object:
