@@ -20,6 +20,8 @@ _WITH_MORE = (
 )
 """Configurations that add every statement which the default one does without, but for scaling."""
 
+_SLURM = REPOSITORY / "tests" / "support" / "every_slurm_field.yaml"
+
 
 def render() -> Mapping[Path, str]:
     """Return the page with the roles as the templates have them."""
@@ -28,7 +30,8 @@ def render() -> Mapping[Path, str]:
         document = yaml.safe_load(DEFAULT.read_text("utf-8"))
         document["cluster"]["auto_scaling"] = "Karpenter"
         scaling.write_text(yaml.safe_dump(document), encoding="utf-8")
-        configs = (DEFAULT, scaling, *(REPOSITORY / file for file in _WITH_MORE))
+        # First: of statements with the same rights, the page has the reasons of EKS.
+        configs = (_SLURM, DEFAULT, scaling, *(REPOSITORY / file for file in _WITH_MORE))
         assemblies = [assembly(config) for config in configs]
         reasons = read_reasons(assemblies)
     lines = role_lines(read_roles(assembly()), reasons=reasons)
