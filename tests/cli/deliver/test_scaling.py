@@ -1,7 +1,7 @@
 """`scale`: the change of the file, and what it refuses."""
 
 import json
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from hyperpod_cdk import ConfigError, load_config
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.deliver.scaling import command
-from hyperpod_cli.deliver.scaling.change import count_change
+from hyperpod_cli.deliver.scaling.change import CountChange, count_change
 from hyperpod_cli.operate.clusters import Chosen
 from hyperpod_cli.plan import plan, request
 from hyperpod_cli.terminal.errors import OpsError
@@ -177,7 +177,18 @@ def refuse(
     is_protected: bool = False,
 ) -> None:
     """Scale the second group."""
-    monkeypatch.setattr(command, "synthesized", lambda _: nullcontext(tmp_path))
+    path = tmp_path / "mine.yaml"
+    path.write_text(DEFAULT.read_text("utf-8"), "utf-8")
+    change = CountChange(
+        path=path, group=TWO, before=path.read_text("utf-8"), after=CHANGED, former=1, count=2
+    )
+
+    def synthesized(changed: Path) -> AbstractContextManager[Path]:
+        # `helm.chart` is relative to the folder.
+        assert (changed.read_text("utf-8"), changed.parent) == (CHANGED, tmp_path)
+        return nullcontext(tmp_path)
+
+    monkeypatch.setattr(command, "synthesized", synthesized)
     monkeypatch.setattr(request, "stacks_in", lambda _: [Stack(name="ml", template=wanted)])
     there = deployed and Deployed(
         status="CREATE_COMPLETE", template=deployed, is_protected=is_protected
@@ -194,9 +205,12 @@ def refuse(
     session: Any = Played(describe_cluster=cluster.described)
     monkeypatch.setattr(request, "deployer_session", lambda _: session)
     chosen = Chosen(name="ml", session=session, config=config)
-    command.refuse_pending(DEFAULT, group=TWO, chosen=chosen, cluster=cluster)
+    made = command.make_plan_of(change)
+    assert [*tmp_path.iterdir()] == [path]
+    command.refuse_pending(made, group=TWO, chosen=chosen, cluster=cluster)
 
 
+CHANGED = "name: ml # changed\n"
 SAME = template(1, 1)
 DIFFERS = "differs from what is deployed already, in ml"
 
@@ -207,6 +221,9 @@ DIFFERS = "differs from what is deployed already, in ml"
         ({"deployed": by_cli(SAME)}, ""),
         # The number of the group itself may differ.
         ({"deployed": by_cli(SAME), "wanted": template(1, 7)}, ""),
+        # Nothing is said of the nodes where the cluster has that many.
+        ({"wanted": template(1, 7), "targets": (1, 7)}, ""),
+        ({"wanted": template(2, 7)}, f"{DIFFERS}; `hyperpod-cdk diff"),
         ({"wanted": template(0, 1)}, f"{DIFFERS}; `hyperpod-cdk diff"),
         ({"wanted": template(1, 1, Tags="new")}, f"{DIFFERS}; `hyperpod-cdk diff"),
         ({"deployed": None}, f"{DIFFERS}; `hyperpod-cdk diff"),

@@ -20,6 +20,7 @@ import yaml
 from hyperpod_cdk import load_config
 from hyperpod_cli.deliver.scaling import command
 from hyperpod_cli.operate.clusters import Chosen
+from hyperpod_cli.plan.plan import Plan
 from hyperpod_cli.terminal import atomic_file, interrupts
 from hyperpod_cli.terminal.errors import DECLINED
 from hyperpod_cli.terminal.interrupts import INTERRUPTS
@@ -111,11 +112,11 @@ def deployment(monkeypatch: pytest.MonkeyPatch, file: Path) -> Deployment:
         describe_stacks=lambda **_: {"Stacks": [{"StackStatus": played.status}]},
         describe_cluster=lambda **_: described({"worker": (played.target, 1)}).described,
     )
-    session: Any = SimpleNamespace(client=lambda _: client)
+    session: Any = SimpleNamespace(client=lambda _: client, polling_client=lambda _: client)
     config = load_config(file)
     chosen = Chosen(name="ml-cluster", session=session, config=config, file=file, options=["-x"])
     monkeypatch.setattr(command, "chosen_cluster", lambda *_, **__: chosen)
-    monkeypatch.setattr(command, "refuse_pending", lambda *_, **__: None)
+    monkeypatch.setattr(command, "make_plan_of", lambda _: Plan(stacks=[]))
     monkeypatch.setattr(subprocess, "Popen", played)
     return played
 
@@ -158,6 +159,21 @@ def test_the_number_is_written_before_the_deployment(
 
     assert run("scale", "worker", "3", "--config", file) == result
     assert [*seen, count(file)] == counts
+
+
+def test_an_answer_is_not_about_what_was_deployed_meanwhile(
+    file: Path, deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = Plan(stacks=[], former={"ml-hyperpod": None})
+    monkeypatch.setattr(command, "make_plan_of", lambda _: shown)
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr(typer, "confirm", lambda _question: True)
+    deployment.status = "REVIEW_IN_PROGRESS"
+
+    code, _, told = ran("scale", "worker", "3", "--config", file)
+
+    assert (code, told.splitlines()[-1].partition(":")[0]) == (2, "ml-hyperpod")
+    assert (deployment.begun, count(file)) == (0, 1)
 
 
 def scale(file: Path, *options: str, count: int = 3) -> Said:

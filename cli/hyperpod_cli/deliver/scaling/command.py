@@ -2,22 +2,23 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 
 import typer
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.effects.effect import Template
-from hyperpod_cdk.effects.nodes import of_count
-from hyperpod_cdk.hyperpod.cluster_template import cluster_of
+from hyperpod_cdk.effects.effect import StackState, Template
+from hyperpod_cdk.hyperpod.cluster_template import CLUSTER_TYPES, cluster_of
 from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.aws.cdk_cli import synthesized
 from hyperpod_cli.deliver.scaling.change import CountChange, count_change
 from hyperpod_cli.deliver.scaling.deployment import Left, deploy, deploy_command, left
 from hyperpod_cli.deliver.scaling.lock import locked
 from hyperpod_cli.operate.clusters import Chosen, DescribedCluster, chosen_cluster
-from hyperpod_cli.operate.nodes.ending import ending_lines
-from hyperpod_cli.plan.plan import make_plan
+from hyperpod_cli.plan.plan import Plan, make_plan
 from hyperpod_cli.plan.request import DeploymentRequest
+from hyperpod_cli.plan.stack_effects import RESOURCES
+from hyperpod_cli.stack_progress.terminal import refuse_changed
 from hyperpod_cli.terminal.console import require_consent
 from hyperpod_cli.terminal.errors import INTERRUPTED, REFUSED, OpsError
 from hyperpod_cli.terminal.interrupts import INTERRUPTS
@@ -26,28 +27,27 @@ from hyperpod_shared.clusters import COUNT, groups_of
 _NATIVE = "native"
 
 
-def refuse_pending(config: Path, *, group: str, chosen: Chosen, cluster: DescribedCluster) -> None:
-    """Refuse to deploy a configuration that differs from what is deployed already.
+def refuse_pending(plan: Plan, *, group: str, chosen: Chosen, cluster: DescribedCluster) -> None:
+    """Refuse to deploy a configuration that differs from what is deployed in more than a number.
 
-    Only the number of the group is shown before its deployment; which one the file has does not
-    matter. CloudFormation's own resource sends all groups as they are written, so with it another
-    group with another number is refused, too.
+    Which number of the group the file has does not matter. CloudFormation's own resource sends all
+    groups as they are written, so with it another group with another number is refused, too.
     """
-    loaded = chosen.config
-    if loaded is None:
+    config = chosen.config
+    if config is None:
         return
-    drifted = [*_other_counts(loaded, group=group, cluster=cluster)]
-    differing = _differing(config, group=group)
+    drifted = [*_other_counts(config, group=group, cluster=cluster)]
+    differing = [*_differing(plan, group=group)]
     if differing:
         counts = f" ({'; '.join(drifted)})" if drifted else ""
         raise OpsError(
-            f"{config}: differs from what is deployed already, in "
-            f"{', '.join(differing)}{counts}; `hyperpod-cdk diff {config}` shows what else this "
-            "would deploy: deploy that first, or undo it; nothing was changed"
+            f"{chosen.file}: differs from what is deployed already, in "
+            f"{', '.join(differing)}{counts}; `hyperpod-cdk diff {chosen.file}` shows what else "
+            "this would deploy: deploy that first, or undo it; nothing was changed"
         )
-    if drifted and loaded.cluster.resource == _NATIVE:
+    if drifted and config.cluster.resource == _NATIVE:
         raise OpsError(
-            f"{config}: with cluster.resource native, all groups are sent as written, and "
+            f"{chosen.file}: with cluster.resource native, all groups are sent as written, and "
             f"{'; '.join(drifted)}; scale those first; nothing was changed"
         )
 
@@ -63,19 +63,38 @@ def _other_counts(config: Config, *, group: str, cluster: DescribedCluster) -> I
             yield f"{name}: not in the file"
 
 
-def _differing(config: Path, *, group: str) -> list[str]:
-    """Return the names of the stacks that a deployment would create or change otherwise."""
-    with synthesized(config) as folder:
-        plan = make_plan(DeploymentRequest(path=config, templates=folder))
+def make_plan_of(change: CountChange) -> Plan:
+    """Return what a deployment of the changed file does."""
+    path = change.path
+    # Beside the file: paths in it are relative to its folder.
+    with NamedTemporaryFile(
+        "w", encoding="utf-8", newline="", dir=path.parent, prefix=f".{path.name}."
+    ) as file:
+        file.write(change.after)
+        file.flush()
+        with synthesized(Path(file.name)) as folder:
+            plan = make_plan(DeploymentRequest(path=path, templates=folder))
     if plan.unknown:
-        raise OpsError(f"{config}: {plan.unknown}; nothing was changed")
-    others = [each for each in plan.effects if (each.rule, each.group) != ("group.count", group)]
-    differing = {each.stack for each in others}
+        raise OpsError(f"{path}: {plan.unknown}; nothing was changed")
+    return plan
+
+
+def _differing(plan: Plan, *, group: str) -> Iterator[str]:
+    """Yield the names of the stacks that a deployment creates, or changes otherwise."""
     for stack in plan.stacks:
-        before, after = plan.before[stack.name].template, stack.template
-        if stack.name not in plan.unchanged and _number(before, group) == _number(after, group):
-            differing.add(stack.name)
-    return sorted(differing)
+        before = plan.before[stack.name].template
+        is_scaled = _number(before, group) != _number(stack.template, group)
+        # Where the group has that many nodes already, nothing else is said of the cluster.
+        clusters = {*StackState(template=stack.template).of_type(*CLUSTER_TYPES)}
+        others = [
+            effect
+            for effect in plan.effects
+            if effect.stack == stack.name
+            and (effect.rule, effect.group) != ("group.count", group)
+            and not (is_scaled and effect.rule == RESOURCES and effect.resources <= clusters)
+        ]
+        if others or not (is_scaled or stack.name in plan.unchanged):
+            yield stack.name
 
 
 def _number(template: Template, group: str) -> object:
@@ -141,20 +160,16 @@ def _agreed_to(
         typer.echo(f"Group {group} has {count} nodes, as {config} says; nothing was changed.")
         return None
     typer.echo("Synthesizing, and comparing with what is deployed ...", err=True)
-    refuse_pending(config, group=group, chosen=chosen, cluster=found)
+    plan = make_plan_of(change)
     typer.echo(
         f"Group {group}: {now.get('CurrentCount', 0)} of {target} nodes now; "
         f"{change.former} in {config}, {count} wanted."
     )
-    for line in change.diff():
-        typer.echo(line)
-    what = f"group {group}"
-    for effect in of_count(what, group, target or 0, count, place=("cluster",)):
-        typer.echo(effect.text)
-        if effect.ends:
-            for line in ending_lines(chosen.session, found, group=group, ends=effect.ends):
-                typer.echo(line)
+    typer.echo("\n".join([*change.diff(), *plan.lines()]))
+    refuse_pending(plan, group=group, chosen=chosen, cluster=found)
     require_consent("Write this and deploy?", yes=yes)
+    if not yes:
+        refuse_changed(chosen.session.polling_client("cloudformation"), plan.former)
     return change, chosen
 
 
