@@ -26,7 +26,7 @@ from hyperpod_cli.stack_progress.terminal import (
     run,
 )
 from hyperpod_cli.terminal.console import console
-from hyperpod_cli.terminal.errors import DECLINED
+from hyperpod_cli.terminal.errors import DECLINED, OpsError
 from hyperpod_cli.terminal.options import command_line
 
 
@@ -43,6 +43,8 @@ def destroy(path: Path, *, templates: Path, everything: bool, express: bool, yes
     plan = make_removal_plan(request, everything=everything)
     names = [stack.name for stack in plan.stacks]
     removed = {*names, *plan.staying} - {stack.name for stack in request.stacks}
+    if plan.unknown and not names:
+        raise OpsError(plan.unknown)
     if not names:
         print(f"Nothing to delete: {config.name} has no such stack in {region}.")
         return 0
