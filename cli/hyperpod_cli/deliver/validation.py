@@ -47,19 +47,19 @@ def validation(path: Path) -> Validation:
     """Return what is said of a configuration; raise ConfigError for one that is refused."""
     config = load_config(path)
     check_chart(config, path=path, chart=helm_chart(config))
-    support = [*support_findings(config, day=date.today())] if config.control_plane else []
-    read_yaml(path).refuse(each for each in support if each.severity is Severity.ERROR)
     return Validation(
         path=path,
         stacks=[*description(config)],
         cost=cost_here(config),
-        warnings=[*_warnings(config), *support],
+        warnings=[*_warnings(config)],
     )
 
 
 def _warnings(config: Config) -> Iterator[Finding | str]:
     yield from findings(config)
     yield from shell_findings(config)
+    if config.control_plane:
+        yield from support_findings(config, day=date.today(), is_new=False)
 
 
 def refusal_as_json(path: Path, error: ConfigError) -> Mapping[str, Any]:

@@ -10,11 +10,11 @@ from hyperpod_cdk.schema.errors import Finding, Severity
 _SOON = timedelta(days=92)
 
 
-def support_findings(config: Config, *, day: date) -> Iterator[Finding]:
+def support_findings(config: Config, *, day: date, is_new: bool) -> Iterator[Finding]:
     """Find a version whose support by EKS has ended by a day, or ends soon.
 
-    An error if EKS is to make a cluster of it. One of the deployment may be there already, which
-    only the account tells.
+    An ended one is an error if EKS is to make a cluster of it (`is_new`), which only the account
+    tells; a cluster that is there runs on.
     """
     version = config.eks.version
     end = END_OF_EXTENDED_SUPPORT[version]
@@ -30,6 +30,5 @@ def support_findings(config: Config, *, day: date) -> Iterator[Finding]:
         )
     else:
         return
-    is_made = day >= end and not config.eks.is_existing
-    severity = Severity.ERROR if is_made else Severity.WARNING
+    severity = Severity.ERROR if day >= end and is_new else Severity.WARNING
     yield Finding(path=("eks", "version"), value=version, message=message, severity=severity)

@@ -35,6 +35,17 @@ def test_it_lists_stacks_groups_and_warnings(repository: Path) -> None:
     assert "eks.admins" not in "\n".join(lines)
 
 
+def test_a_version_that_has_ended_may_be_deployed(tmp_path: Path) -> None:
+    """Only the account tells, which preflight asks."""
+    path = tmp_path / "mine.yaml"
+    path.write_text(
+        f"name: ml\ncluster: {{instance_groups: {GROUPS}}}\neks: {{version: '1.30'}}\n", "utf-8"
+    )
+    code, lines, error = validated(path)
+    assert (code, error) == (0, "")
+    assert any(line.startswith("WARNING eks.version: '1.30'") for line in lines)
+
+
 def test_without_storage_there_is_no_storage_stack(repository: Path) -> None:
     _, lines, _ = validated(repository / "config" / "spot-dev.yaml")
     assert not any("-storage" in line for line in lines)

@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import load_config
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
-from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.errors import Finding, Severity
 from hyperpod_cli.inspect.kubernetes_support import support_findings
 from hyperpod_cli.inspect.preflight.validators.eks.kubernetes_version import (
     kubernetes_version_findings,
@@ -151,5 +151,8 @@ def test_the_end_of_extended_support_is_told(
     version: str, day: date, snapshot: SnapshotAssertion
 ) -> None:
     config = configured({"eks": {"version": version}})
-    found = support_findings(config, day=day)
+    found = support_findings(config, day=day, is_new=True)
     assert [(str(each.severity), str(each)) for each in found] == snapshot
+    # A cluster that is there is upgraded.
+    there = support_findings(config, day=day, is_new=False)
+    assert {each.severity for each in there} <= {Severity.WARNING}
