@@ -1,6 +1,7 @@
 """Assemblies, the CDK CLI, sessions, stacks and the Kubernetes API, as the commands see them."""
 
 import base64
+import os
 import shlex
 import socket
 import threading
@@ -13,6 +14,7 @@ import pytest
 from kubernetes.client import ApiException, CoreV1Api
 from urllib3.exceptions import NewConnectionError, ReadTimeoutError
 
+from hyperpod_cli.aws import cdk_cli
 from hyperpod_cli.aws.assembly import Stack, chosen, construct_paths, stacks_in
 from hyperpod_cli.aws.cdk_cli import without_chatter
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api, one_line_errors
@@ -97,6 +99,18 @@ def test_a_warning_is_one_line_and_said_once() -> None:
         "Supply a stack id (ml-platform) to display its template.",
     ]
     assert [*without_chatter(f"{line}\n" for line in lines)] == [WARNING]
+
+
+@pytest.mark.parametrize(("ends", "code"), [(0, 0), (1, 2), (130, 130)])
+def test_what_the_app_refuses_is_a_refusal(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ends: int, code: int
+) -> None:
+    program = tmp_path / "cdk"
+    program.write_text(f"#!/bin/sh\nexit {ends}\n", "utf-8")
+    program.chmod(0o755)
+    monkeypatch.setattr(cdk_cli, "tools_environment", dict)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    assert cdk_cli.cdk("synth", config=Path("mine.yaml"), output=tmp_path) == code
 
 
 def test_a_refusal_is_told_in_the_words_of_the_app() -> None:

@@ -15,7 +15,7 @@ import typer
 
 from hyperpod_cdk.synthesis.node import node_folder
 from hyperpod_cli.aws.cdk_package import node_modules
-from hyperpod_cli.terminal.errors import INTERRUPTED, OpsError
+from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, REFUSED, OpsError
 from hyperpod_cli.terminal.interrupts import INTERRUPTS
 from hyperpod_cli.terminal.output import Output, visible
 
@@ -85,11 +85,13 @@ def cdk(
         encoding="utf-8",
         errors="replace",
     )
-    return _waited(process, warns=warns)
+    code = _waited(process, warns=warns)
+    # The CLI exits with 1 where the app refuses the configuration with 2.
+    return REFUSED if code == FAILED else code
 
 
 def synth(config: Path) -> None:
-    """Write the templates of a configuration into `templates_folder`, or exit as the CLI does."""
+    """Write the templates of a configuration into `templates_folder`, or exit as `cdk` does."""
     if code := cdk("--ci", "synth", "--quiet", config=config, shows=False):
         raise typer.Exit(code)
 

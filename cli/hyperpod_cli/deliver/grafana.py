@@ -24,7 +24,7 @@ from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.aws.session import AwsClient, AwsSession, aws_session
 from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
-from hyperpod_cli.terminal.errors import FailedError, OpsError
+from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_stacks.table import stack_name
 
 DEPLOYED = "deployed"
@@ -253,8 +253,8 @@ class _Grafana:
                 raise OpsError(
                     f"--grafana: {base} refuses the token ({error.code}); it needs the role Editor"
                 ) from None
-            raise FailedError(
-                f"{base} did not take {title!r}: {error.code} {error.reason}"
+            raise OpsError(
+                f"--grafana: {base} did not take {title!r}: {error.code} {error.reason}"
             ) from None
         except (URLError, TimeoutError) as error:
             raise OpsError(f"--grafana: {base} cannot be reached: {error}") from None

@@ -33,7 +33,7 @@ from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.deliver.charts.manifest import images, parse_objects
 from hyperpod_cli.helm.helm import Helm, helm_binary
-from hyperpod_cli.terminal.errors import FailedError
+from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.options import command_line
 from hyperpod_stacks.packaged_chart import helm_chart
 
@@ -253,7 +253,7 @@ def mirror(images: Sequence[Image], *, report: Callable[[str], None]) -> None:
         elif there == digest(image.original):
             report(f"is there: {image.mirror}")
         else:
-            raise FailedError(
+            raise OpsError(
                 f"{image.mirror} exists with the digest {there}, which {image.original} does not "
                 "have any more: its tags are immutable, so keep it, or delete it and run this "
                 "again"
@@ -269,7 +269,7 @@ def _crane(*arguments: str, password: str | None = None) -> str:
     """Return what crane prints."""
     crane = shutil.which(_CRANE)
     if crane is None:
-        raise FailedError(
+        raise OpsError(
             "crane is not on PATH: install it (https://github.com/google/go-containerregistry), "
             "or run the commands of `hyperpod-cdk images --mirror --dry-run` on a machine that "
             "has it"
@@ -278,7 +278,7 @@ def _crane(*arguments: str, password: str | None = None) -> str:
         [crane, *arguments], input=password, capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise FailedError(f"crane {arguments[0]} failed: {' '.join(done.stderr.split())}")
+        raise OpsError(f"crane {arguments[0]} failed: {' '.join(done.stderr.split())}")
     return done.stdout.strip()
 
 

@@ -173,7 +173,7 @@ def build_with_docker(found: TrainingImages, *, say: Say) -> None:
         command = [docker, "login", "--username", user, "--password-stdin", host]
         done = _run(command, password=password)
         if done.returncode:
-            raise FailedError(f"docker is not logged in to {host}: {' '.join(done.stderr.split())}")
+            raise OpsError(f"docker is not logged in to {host}: {' '.join(done.stderr.split())}")
     for image in found.missing():
         say(f"Building {found.repository}:{image.tag} ...")
         _, *words = image.build(

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from hyperpod_cli.helm.layer_binaries import local_binary
-from hyperpod_cli.terminal.errors import FailedError, OpsError
+from hyperpod_cli.terminal.errors import OpsError
 
 
 class ChartError(OpsError):
@@ -22,7 +22,7 @@ class ChartError(OpsError):
 _GIT_LOCATION = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY")
 
 
-class CommandError(FailedError):
+class CommandError(OpsError):
     """A command exited non-zero or took too long; the message is the line that says why."""
 
 

@@ -14,7 +14,7 @@ from hyperpod_cdk import load_config
 from hyperpod_cdk.helm.chart import read_hyperpod_chart
 from hyperpod_cdk.helm.images import image_of_chart, mirrored
 from hyperpod_cli.deliver.images import Image, commands, digest, listed_images, mirror
-from hyperpod_cli.terminal.errors import FailedError
+from hyperpod_cli.terminal.errors import OpsError
 from tests.conftest import Raises
 from tests.support.commands import ran, run
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
@@ -199,17 +199,17 @@ def test_another_image_of_the_tag_is_not_overwritten(ecr: Stubber, raises: Raise
     other = {"imageDetails": [{"imageDigest": "sha256:other"}]}
     ecr.add_response("describe_images", other, THERE)
 
-    with raises(FailedError):
+    with raises(OpsError):
         mirror_with(ecr, Crane())
 
 
 def test_what_crane_says_is_one_line(ecr: Stubber, raises: Raises) -> None:
-    with raises(FailedError):
+    with raises(OpsError):
         mirror_with(ecr, Crane(code=1))
 
 
 def test_without_crane_the_way_on_is_told(monkeypatch: pytest.MonkeyPatch, raises: Raises) -> None:
     monkeypatch.setattr("shutil.which", lambda _name: None)
 
-    with raises(FailedError):
+    with raises(OpsError):
         digest("a/b:1")

@@ -24,7 +24,7 @@ def synth(
     from hyperpod_cdk import load_file
     from hyperpod_cli.aws.cdk_cli import cdk, templates_folder
 
-    load_file(config)  # The CDK CLI exits with 1 whatever the app exits with.
+    load_file(config)  # It is refused in the words of the file alone.
     code = cdk("synth", "--quiet", config=config, output=output)
     if code == 0:
         for path in sorted((output or templates_folder(config)).glob("*.template.json")):

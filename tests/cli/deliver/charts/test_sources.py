@@ -1,6 +1,7 @@
 """What a chart is packaged from: the repository, the pins, and archives of dependencies."""
 
 import functools
+import os
 import re
 import threading
 from collections.abc import Iterator
@@ -14,8 +15,9 @@ from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cli.deliver.charts.archives import read_chart_directory, sha256_of
 from hyperpod_cli.deliver.charts.git_source import check_out_chart
-from hyperpod_cli.deliver.charts.pins import load_pins
+from hyperpod_cli.deliver.charts.pins import ChartSource, load_pins
 from hyperpod_cli.helm.helm import ChartError
+from hyperpod_cli.terminal.errors import REFUSED, OpsError
 from tests.conftest import Raises
 from tests.support.configs import REPOSITORY
 from tests.support.upstream_chart import Command, Upstream, pin
@@ -252,3 +254,14 @@ def test_check_goes_on_without_the_repository(
     assert outcome.code == 0, outcome.error
     assert f"nvidia-device-plugin: pinned 0.16.1, {repository} not reached" in outcome.output
     assert "is the newest commit" in outcome.output
+
+
+def test_a_git_that_fails_is_a_refusal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "git"
+    program.write_text("#!/bin/sh\necho fatal: no space >&2; exit 128\n", "utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    source = ChartSource(git_url="https://example.com/a.git", git_commit="0" * 40, path="chart")
+    with pytest.raises(OpsError) as refused:
+        check_out_chart(source=source, workspace=tmp_path / "work")
+    assert (refused.value.code, refused.value.lines) == (REFUSED, ("fatal: no space",))
