@@ -650,7 +650,7 @@ def test_a_group_is_scaled_by_its_configuration(
     # Fewer: which nodes go, and what runs on them, is shown before.
     told = scale("worker-group-2", 0, fails=1, code=2)
     assert "group worker-group-2: 1 -> 0 nodes" in told
-    assert "\n  worker-group-2/1 (i-" in told
+    assert "  worker-group-2/1 (i-" in told
     assert file.read_text("utf-8") == text
     # The group has the number wanted, since its node was deleted: so has the file.
     scale("worker-group-1", 1, fails=0, code=2)
