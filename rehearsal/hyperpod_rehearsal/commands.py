@@ -28,6 +28,7 @@ from hyperpod_rehearsal.change.assembly import given_assembly
 from hyperpod_rehearsal.change.rehearsal import ChangeRehearsal
 from hyperpod_rehearsal.existing_resources import DEFAULT_REGION, existing_resources
 from hyperpod_rehearsal.kept_rehearsal import FAULTS_VARIABLE, cause
+from hyperpod_rehearsal.lives.life import Life
 from hyperpod_rehearsal.pairs import deploy_rows
 from hyperpod_rehearsal.pipeline import PipelineRehearsal
 from hyperpod_rehearsal.progress import Progress
@@ -83,6 +84,22 @@ def rehearse(
         ).run(progress)
         progress.show(summarize(report, work_directory=work_directory))
     return 0 if report.ok else FAILED
+
+
+def live(config_path: Path, *, seed: str, steps: int) -> int:
+    """Let a deployment go through random steps; return whether all held that must."""
+    work_directory = Path("build/rehearsal-life")
+    progress = Progress()
+    with _alone_in(work_directory):
+        report = Life(
+            seed=seed,
+            steps=steps,
+            config_path=config_path,
+            work_directory=work_directory.absolute() / "work",
+            progress=progress,
+        ).run()
+    progress.show(f"\n{report}")
+    return FAILED if report.violation else 0
 
 
 def matrix(config_paths: Sequence[Path], *, quarter: int | None) -> int:

@@ -12,7 +12,7 @@ from hyperpod_rehearsal.progress import Progress
 from hyperpod_rehearsal.run import Played, Rehearsal
 from hyperpod_rehearsal.stand_in_chart import choose_chart
 
-_ROWS = Path(__file__).with_name("pairs.jsonl")
+ROWS = Path(__file__).with_name("pairs.jsonl")
 QUARTERS = 4
 
 
@@ -26,7 +26,7 @@ def deploy_rows(quarter: int, *, work_directory: Path, progress: Progress) -> li
     folder = work_directory / "rows"
     shutil.copytree(asset_directory("config") / "examples", folder, dirs_exist_ok=True)
     played = []
-    for number, line in enumerate(_ROWS.read_text(encoding="utf-8").splitlines()):
+    for number, line in enumerate(ROWS.read_text(encoding="utf-8").splitlines()):
         if number % QUARTERS == quarter:
             path = folder / f"row-{number}.yaml"
             path.write_text(json.dumps(json.loads(line), indent=1) + "\n", encoding="utf-8")

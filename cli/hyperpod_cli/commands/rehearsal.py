@@ -70,11 +70,19 @@ def run(
         list[str] | None,
         typer.Option(metavar="NAME", help="Let the account lack this, which the file names."),
     ] = None,
+    life: Annotated[
+        str | None,
+        typer.Option(metavar="SEED", help="Change the deployment in random steps of this seed."),
+    ] = None,
+    steps: Annotated[int, typer.Option(min=0, help="Let a life have so many steps.")] = 10,
 ) -> int:
     """Deploy to a local AWS, verify, and delete.
 
     No AWS account is needed. Exit code: 0 if it succeeds, 1 if not, 2 if it cannot begin.
     """
+    if life is not None:
+        lived: int = rehearsal().live(config, seed=life, steps=steps)
+        return lived
     code: int = rehearsal().rehearse(
         config, scenario=scenario, express=express, keep=keep, missing=missing or ()
     )

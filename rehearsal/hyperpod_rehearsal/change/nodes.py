@@ -2,11 +2,11 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_cli.inspect.archive.archive import Archive
 from hyperpod_cli.inspect.archive.deployment import ArchivedNode
 from hyperpod_cli.inspect.archive.kubernetes_objects import managed_node
@@ -15,7 +15,7 @@ from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, labels_of
 from hyperpod_emulator.aws.local_aws import AwsClients
 from hyperpod_emulator.kubernetes import KubernetesApi
 from hyperpod_rehearsal.verification import cluster_nodes, comes_true
-from hyperpod_shared.clusters import COUNT, GROUP_LISTS, NAME, groups_of
+from hyperpod_shared.clusters import COUNT, GROUP_LISTS, NAME, Described, groups_of
 
 _LONGEST_SECONDS = 300.0
 # The local AWS lets nodes come and go each half second.
@@ -106,15 +106,20 @@ def _set_counts(clients: AwsClients, archive: Archive) -> Iterator[str]:
         return
     for group, count in wanted.items():
         yield f"group {group} has {count} nodes, not {there[group]['TargetCount']}"
+    scale(sagemaker, described, wanted)
+
+
+def scale(sagemaker: AwsClient, described: Described, counts: Mapping[str, int]) -> None:
+    """Ask for other numbers of nodes in groups of a cluster, as people do."""
     shapes = sagemaker.meta.service_model.operation_model("UpdateCluster").input_shape.members
-    asked: dict[str, Any] = {"ClusterName": name}
+    asked: dict[str, Any] = {"ClusterName": described["ClusterName"]}
     for key in GROUP_LISTS:
         if described.get(key):
             members = shapes[key].member.members
             asked[key] = [
                 {
                     **{member: value for member, value in each.items() if member in members},
-                    COUNT: wanted.get(each[NAME], each["TargetCount"]),
+                    COUNT: counts.get(each[NAME], each["TargetCount"]),
                 }
                 for each in described[key]
             ]

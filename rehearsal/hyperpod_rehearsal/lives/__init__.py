@@ -1,0 +1,1 @@
+"""Lives: deployments that go through random changes of their configuration."""

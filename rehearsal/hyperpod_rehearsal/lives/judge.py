@@ -1,0 +1,93 @@
+"""What must hold after a step of a life."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from hyperpod_cli.inspect.preflight.validators.training_plans import with_groups
+from hyperpod_cli.operate.clusters import ClusterNode
+from hyperpod_cli.plan.plan import Plan
+from hyperpod_cli.plan.removal import KEPT
+from hyperpod_rehearsal.change.outcome import ResourceChange
+from hyperpod_rehearsal.lives.stage import LifeStage
+from hyperpod_rehearsal.verification import left_behind, verify, wait_for_nodes
+from hyperpod_stacks.table import STACKS, stack_name
+
+_PATIENCE_SECONDS = 30.0
+_PAUSE_SECONDS = 0.5
+
+
+def unannounced(
+    plan: Plan, *, changes: Iterable[ResourceChange], ended: Sequence[ClusterNode]
+) -> Iterator[str]:
+    """Yield what was lost, and which nodes have ended, without a word in the plan."""
+    if plan.unknown:
+        yield plan.unknown
+    losses = [effect for effect in plan.effects if effect.loses]
+    for change in changes:
+        if change.loses and not any(
+            effect.stack == change.stack and change.logical_id in effect.resources
+            for effect in losses
+        ):
+            yield f"not announced: {change.stack}: {change.name} ({change.type}) {change.action}"
+    announced: Counter[str] = Counter()
+    for effect in plan.effects:
+        announced[effect.group] += effect.ends
+    for group, count in Counter(node.group for node in ended).items():
+        # Where nodes cannot be counted, the stack says that it ends them.
+        if count > announced[group] and not any(effect.group in ("", group) for effect in losses):
+            yield f"not announced: {count} nodes of group {group} end ({announced[group]} said)"
+
+
+def not_holding(stage: LifeStage, *, counts: Mapping[str, int]) -> list[str]:
+    """Return what `verify` finds wrong with so many nodes, once nothing is on its way any more."""
+    config = with_groups(
+        stage.config,
+        lambda group: group.model_copy(update={"instance_count": counts[group.name]}),
+    )
+    wait_for_nodes(config, clients=stage.environment.clients)
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        found = [
+            f"{each.title}: {each.found}"
+            for each in verify(
+                config,
+                tools=stage.tools,
+                clients=stage.environment.clients,
+                outputs=stage.outputs(),
+                deployer=stage.deployer.client,
+            )
+            if not each.ok
+        ]
+        if not found or time.monotonic() > deadline:
+            return found
+        time.sleep(_PAUSE_SECONDS)
+
+
+def unsaid(kept: Iterable[str], *, plan: Plan, existing: Iterable[str]) -> Iterator[str]:
+    """Yield what the deletion of stacks has left, and neither was there before nor is in its plan.
+
+    Args:
+        kept: What it has left.
+        plan: That of the deletion.
+        existing: What the account had before.
+    """
+    said = (effect.text for effect in plan.effects if effect.rule.startswith(KEPT))
+    known = words([*existing, *said])
+    for resource in kept:
+        if resource.split()[-1] not in known:
+            yield f"is left, and the plan did not say so: {resource}"
+
+
+def remains(stage: LifeStage, *, existing: Iterable[str]) -> Iterator[str]:
+    """Yield what is still there after all stacks have gone, and was not there before."""
+    before = words(existing)
+    stacks = [stack_name(stage.config, kind) for kind in STACKS]
+    for each in left_behind(stage.environment, stacks=stacks):
+        if not any(word.endswith(f"/{each.split()[-1]}") for word in before):
+            yield f"is left: {each}"
+
+
+def words(texts: Iterable[str]) -> set[str]:
+    """Return the words of texts, of which IDs, names and ARNs are some."""
+    return {word for text in texts for word in text.replace(",", " ").split()}
