@@ -8,7 +8,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_emulator.node.node import CONFIG_AL2, CONFIG_V3
-from tests.support.changed_node import CONFIG_V3_NVIDIA, SCRIPTS, ChangedNode
+from tests.support.changed_node import CONFIG_V3_NVIDIA, SCRIPTS, ChangedNode, complaints
 
 DROP_IN = "etc/systemd/system/containerd.service.d/90-hyperpod-data-root.conf"
 
@@ -152,14 +152,14 @@ def test_the_nvidia_tool_adds_a_runtime_that_is_not_configured(tmp_path: Path) -
     ) in run.calls
 
 
-def test_a_gpu_node_without_nvidia_runtime_is_warned_about(tmp_path: Path) -> None:
+def test_a_gpu_node_without_nvidia_runtime_is_warned_about(
+    tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
     node = ubuntu_gpu(tmp_path)
     node.without("nvidia-ctk")
     run = node.run()
     assert run.code == 0
-    assert (
-        "[nvidia_runtime] WARNING /etc/containerd/config.toml has no nvidia runtime" in run.output
-    )
+    assert complaints(run.output) == snapshot
 
 
 def test_running_services_stop_for_the_move_and_start_again(tmp_path: Path) -> None:

@@ -1,11 +1,17 @@
 """The table in which the function remembers."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import boto3
 import pytest
 from moto import mock_aws
+
+
+def mail(sent: Mapping[str, Any]) -> str:
+    """Return what a person reads of a message: its subject, and its text."""
+    return f"{sent['Subject']}\n\n{json.loads(sent['Message'])['default']}"
 
 
 @pytest.fixture

@@ -6,9 +6,11 @@ from typing import Any, NoReturn
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
+from syrupy.assertion import SnapshotAssertion
 
 from notifier import handler
 from notifier.memory import LONGEST_RUN_SECONDS
+from tests.notifier.conftest import mail
 from tests.support.notifier import CAPACITY, EKS, LOOK, Cluster, described, notifier, refused
 
 
@@ -77,15 +79,13 @@ def test_a_cause_that_lasts_is_told_again_after_a_day(dynamodb: object) -> None:
     assert cluster.told == [_OF_SPOT, _OF_SPOT]
 
 
-def test_a_message_of_a_node_group_says_what_eks_says_and_what_to_do(dynamodb: object) -> None:
+def test_a_message_of_a_node_group_says_what_eks_says_and_what_to_do(
+    dynamodb: object, snapshot: SnapshotAssertion
+) -> None:
     cluster = Cluster(node_groups={"spot": _SHORT})
     notifier(cluster, dynamodb).handle(LOOK)
     [sent] = cluster.sent
-    assert sent["Subject"] == "HyperPod ml-cluster: EKS node group spot is degraded: Spot"
-    text = json.loads(sent["Message"])["default"]
-    assert "What happened: AsgInstanceLaunchFailures: Could not launch Spot Instances." in text
-    assert "What to do: Wait until EC2 has capacity. Or add a group" in text
-    assert "hyperpod-cdk status --cluster ml-cluster --region us-west-2" in text
+    assert mail(sent) == snapshot
 
 
 _FAILED = described(status="Failed", current=0, FailureMessage=CAPACITY)

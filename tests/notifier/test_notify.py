@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from syrupy.assertion import SnapshotAssertion
 
+from tests.notifier.conftest import mail
 from tests.support.notifier import (
     ARN,
     CAPACITY,
@@ -45,18 +47,15 @@ def _pair(cluster: Cluster, cause: str = CAPACITY) -> list[dict[str, Any]]:
     return [cluster_event(1), cluster_event(2, description=SECOND, time=NOW + 0.4)]
 
 
-def test_one_message_says_what_happened_and_what_to_do(dynamodb: object) -> None:
+def test_one_message_says_what_happened_and_what_to_do(
+    dynamodb: object, snapshot: SnapshotAssertion
+) -> None:
     cluster = Cluster()
     assert _tell(cluster, dynamodb, *_pair(cluster)) == ["nodes-fail: capacity"]
 
     [sent] = cluster.sent
-    assert sent["Subject"] == "HyperPod ml-cluster: group gpu fails: capacity"
-    forms = json.loads(sent["Message"])
-    for form in (forms["default"], json.loads(forms["https"])["content"]["description"]):
-        assert CAPACITY.rstrip(".") in form
-        assert "reserve capacity with a training plan" in form
-        assert "hyperpod-cdk events --cluster ml-cluster --region us-west-2" in form
-    assert ARN in forms["default"]
+    assert mail(sent) == snapshot
+    assert json.loads(json.loads(sent["Message"])["https"]) == snapshot
 
 
 def test_any_order_and_any_duplicate_brings_one_message(dynamodb: object) -> None:
@@ -259,16 +258,18 @@ def test_groups_that_fail_with_the_cluster_are_no_faults_of_their_own(dynamodb: 
     assert told == ["cluster-fails: capacity"]
 
 
-def test_a_faulty_node_is_told_and_again_if_it_stays(dynamodb: object) -> None:
+def test_a_faulty_node_is_told_and_again_if_it_stays(
+    dynamodb: object, snapshot: SnapshotAssertion
+) -> None:
     cluster = Cluster()
     _tell(cluster, dynamodb, node_health("Unhealthy"), node_health("Unhealthy"), LOOK)
     assert cluster.told == ["node-faulty: hardware"]
-    assert "HyperPod repairs the node itself (Replace)" in cluster.sent[0]["Message"]
+    assert mail(cluster.sent[0]) == snapshot
     assert cluster.sent[0]["MessageAttributes"]["group"]["StringValue"] == "gpu"
     cluster.now += 3601
     _tell(cluster, dynamodb, LOOK, LOOK)
     assert cluster.told[1:] == ["node-still-faulty: hardware"]
-    assert f"hyperpod-cdk replace {NODE} --cluster" in cluster.sent[1]["Message"]
+    assert mail(cluster.sent[1]) == snapshot
     cluster.nodes.clear()
     _tell(cluster, dynamodb, LOOK, LOOK)
     assert len(cluster.told) == 2
@@ -325,14 +326,16 @@ def test_a_node_that_nobody_repairs_is_to_be_replaced_by_hand(dynamodb: object) 
     assert f"hyperpod-cdk replace {NODE} --cluster" in cluster.sent[0]["Message"]
 
 
-def test_missing_nodes_are_told_once_they_last(dynamodb: object) -> None:
+def test_missing_nodes_are_told_once_they_last(
+    dynamodb: object, snapshot: SnapshotAssertion
+) -> None:
     cluster = Cluster(cluster=described(current=1))
     assert _tell(cluster, dynamodb, LOOK) == []
     cluster.now += 3599
     assert _tell(cluster, dynamodb, LOOK) == []
     cluster.now += 1
     assert _tell(cluster, dynamodb, LOOK, LOOK) == ["nodes-missing: nodes missing"]
-    assert "Group gpu has 1 of 2 nodes for 60 minutes" in cluster.sent[0]["Message"]
+    assert mail(cluster.sent[0]) == snapshot
 
 
 def test_missing_nodes_whose_cause_was_told_are_not_told_again(dynamodb: object) -> None:
@@ -394,7 +397,9 @@ def test_a_training_plan_that_ends_within_a_day_is_told(
     assert _tell(cluster, dynamodb, LOOK, LOOK) == told
 
 
-def test_groups_that_share_a_plan_are_told_together(dynamodb: object) -> None:
+def test_groups_that_share_a_plan_are_told_together(
+    dynamodb: object, snapshot: SnapshotAssertion
+) -> None:
     [group] = described()["InstanceGroups"]
     plan = "arn:aws:sagemaker:us-west-2:111122223333:training-plan/p5"
     groups = [{**group, "InstanceGroupName": name, "TrainingPlanArn": plan} for name in "abc"]
@@ -405,10 +410,7 @@ def test_groups_that_share_a_plan_are_told_together(dynamodb: object) -> None:
     )
     _tell(cluster, dynamodb, LOOK)
     [sent] = cluster.sent
-    assert (
-        sent["Subject"] == "HyperPod ml-cluster: the training plan of group a and b and c ends soon"
-    )
-    assert "ends within 1 h, and with it the 4 nodes of group a and b and c." in sent["Message"]
+    assert mail(sent) == snapshot
 
 
 @pytest.mark.parametrize("refusal", ["AccessDeniedException", "ResourceNotFound"])

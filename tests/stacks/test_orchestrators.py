@@ -46,4 +46,4 @@ def test_cloudformation_refuses_a_switch_before_it_touches_anything(assemble: As
 
         assert template["Parameters"][deployed]["Default"] == orchestrator
         assert assertion["Assert"] == {"Fn::Equals": [{"Ref": deployed}, orchestrator]}
-        assert "or deploy under another name, next to this one" in assertion["AssertDescription"]
+        assert assertion["AssertDescription"].startswith("cluster.orchestrator: ")

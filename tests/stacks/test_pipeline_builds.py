@@ -177,7 +177,7 @@ def test_a_file_outside_of_the_assembly_is_not_uploaded(
     done = build.run(answer={"Credentials": KEY}, ASSEMBLY_SHA256=digest(str(build.folder)))
 
     assert done.returncode == 1
-    assert "is not in the assembly that was reviewed" in done.stderr
+    assert "is not in the assembly" in done.stderr
     assert [call for call in build.calls if "put-object" in call] == []
 
 
@@ -200,4 +200,4 @@ def test_a_push_that_changes_the_pipeline_is_shown_and_stopped(
     assert other.returncode == 1
     assert re.search(r'^-\s+"Name": "Approve-prod",$', other.stdout, re.MULTILINE)
     assert re.search(r'^\+\s+"Name": "Approve-nobody",$', other.stdout, re.MULTILINE)
-    assert "run `hyperpod-cdk pipeline config/mine.yaml` from a checkout" in other.stderr
+    assert "`hyperpod-cdk pipeline config/mine.yaml`" in other.stderr

@@ -1,5 +1,7 @@
 """A throw-away node that a test changes and looks at."""
 
+import platform
+import re
 from pathlib import Path
 
 from hyperpod_emulator.node.node import CONFIG_V3, STUB, NodeInstance
@@ -11,6 +13,13 @@ SCRIPTS = REPOSITORY / "lifecycle" / "eks"
 CONFIG_V3_NVIDIA = CONFIG_V3.replace('"runc"', '"nvidia"').replace(
     "runtimes.runc", "runtimes.nvidia"
 )
+
+
+def complaints(output: str) -> str:
+    """Return the warnings and errors of a run, without times and what is this machine's."""
+    lines = (line.partition(" ")[2] for line in output.splitlines())
+    found = "\n".join(line for line in lines if "WARNING " in line or "ERROR " in line)
+    return re.sub(r"(?<=\.sh line )\d+", "N", found).replace(platform.release(), "KERNEL")
 
 
 class ChangedNode(NodeInstance):

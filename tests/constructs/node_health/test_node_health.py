@@ -10,6 +10,7 @@ import aws_cdk as cdk
 import pytest
 import yaml
 from aws_cdk import aws_eks_v2 as eks
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import (
     ConfigError,
@@ -235,22 +236,24 @@ def test_a_file_that_is_not_there_or_a_folder_is_no_script(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "part"),
+    ("key", "value"),
     [
-        ("interval_seconds", 9, "must be 10 to 86400"),
-        ("interval_seconds", 86_401, "must be 10 to 86400"),
-        ("failures", 0, "must be 1 to 100"),
-        ("failures", True, "must be a whole number"),
-        ("max_at_once", 26, "must be 1 to 25"),
-        ("action", "Reboot", "did you mean reboot?"),
-        ("image", "python:3.13", "must end with the digest of an image"),
+        ("interval_seconds", 9),
+        ("interval_seconds", 86_401),
+        ("failures", 0),
+        ("failures", True),
+        ("max_at_once", 26),
+        ("action", "Reboot"),
+        ("image", "python:3.13"),
     ],
 )
-def test_a_value_that_the_chart_refuses(key: str, value: object, part: str, script: str) -> None:
+def test_a_value_that_the_chart_refuses(
+    key: str, value: object, script: str, snapshot: SnapshotAssertion
+) -> None:
     line = refusal(script=script, **{key: value})
 
     assert line.startswith(f"NodeHealthConfig.{key}: ")
-    assert part in line
+    assert line == snapshot
 
 
 def test_the_limits_are_the_charts() -> None:
@@ -281,7 +284,7 @@ def test_a_mistake_of_a_file_is_one_line() -> None:
 
     (line,) = lines_for(document)
 
-    assert line.startswith("node_health.script: 'node-health/gpus.sh' must be a script; ")
+    assert line.startswith("node_health.script: 'node-health/gpus.sh' ")
 
 
 def test_recurring_checks_alone_need_no_script_and_no_controller(release: Release) -> None:

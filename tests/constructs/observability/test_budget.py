@@ -5,6 +5,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Template
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import Budget, BudgetConfig
 from tests.support.configs import default_document
@@ -28,20 +29,20 @@ def test_other_readers_make_another_budget() -> None:
 
 
 @pytest.mark.parametrize(
-    ("keys", "says"),
+    "keys",
     [
-        ({"monthly_usd": 0}, "monthly_usd"),
-        ({"percent": []}, "must list 1 to 5 percentages, and has 0"),
-        ({"percent": [1, 2, 3, 4, 5, 6]}, "must list 1 to 5 percentages, and has 6"),
-        ({"percent": [80, 80]}, "80 is listed twice; list each once"),
-        ({"percent": [0]}, "percent"),
-        ({"emails": [f"a{n}@example.com" for n in range(11)]}, "at most 10 addresses, and has 11"),
-        ({"emails": ["nobody"]}, "must be an e-mail address"),
-        ({"emails": ["a@example.com"] * 2}, "emails[1]: 'a@example.com' is listed twice"),
+        {"monthly_usd": 0},
+        {"percent": []},
+        {"percent": [1, 2, 3, 4, 5, 6]},
+        {"percent": [80, 80]},
+        {"percent": [0]},
+        {"emails": [f"a{n}@example.com" for n in range(11)]},
+        {"emails": ["nobody"]},
+        {"emails": ["a@example.com"] * 2},
     ],
 )
-def test_refused_values(keys: dict[str, Any], says: str) -> None:
+def test_refused_values(keys: dict[str, Any], snapshot: SnapshotAssertion) -> None:
     budget = {"monthly_usd": 1_000_000, "emails": ["a@example.com"], **keys}
     document = default_document() | {"observability": {"budget": budget}}
     (line,) = lines_for(document)
-    assert says in line
+    assert line == snapshot

@@ -120,26 +120,25 @@ def test_a_mistake_is_one_line(
     assert line == snapshot
 
 
-def test_an_environment_twice_is_refused_for_what_it_would_deploy_twice(folder: Path) -> None:
+def test_an_environment_twice_is_refused_for_what_it_would_deploy_twice(
+    folder: Path, snapshot: SnapshotAssertion
+) -> None:
     line = line_after(
         folder, lambda p: p["environments"].append({**p["environments"][0], "name": "test"})
     )
 
-    assert "deploys ml-dev to account 222233334444 in us-west-2, as an environment above" in line
+    assert line.replace(str(folder), "FOLDER") == snapshot
 
 
-def test_an_environment_needs_a_region(folder: Path) -> None:
+def test_an_environment_needs_a_region(folder: Path, raises: Raises) -> None:
     def without_region(document: dict[str, Any]) -> None:
         del document["region"]
         del document["network"]["availability_zone_ids"]
         del document["network"]["hyperpod_subnets"][0]["availability_zone_id"]
 
     path = edited(folder, without_region, name="dev.yaml")
-    with pytest.raises(ConfigError) as caught:
+    with raises(ConfigError):
         load_file(path)
-
-    (line,) = caught.value.lines
-    assert "environments[0] (dev).region: is missing here and in" in line
 
 
 def test_nothing_stands_beside_a_pipeline(folder: Path, raises: Raises) -> None:
@@ -148,11 +147,6 @@ def test_nothing_stands_beside_a_pipeline(folder: Path, raises: Raises) -> None:
         load_file(path)
 
 
-def test_what_takes_a_deployment_names_those_of_a_pipeline() -> None:
-    path = CONFIG_FOLDER / "pipeline" / "pipeline.yaml"
-    with pytest.raises(ConfigError) as caught:
-        load_config(path)
-
-    (line,) = caught.value.lines
-    assert "describes a pipeline, which `hyperpod-cdk pipeline` deploys" in line
-    assert f"{path.with_name('dev.yaml')}, {path.with_name('prod.yaml')}" in line
+def test_what_takes_a_deployment_names_those_of_a_pipeline(raises: Raises) -> None:
+    with raises(ConfigError):
+        load_config(CONFIG_FOLDER / "pipeline" / "pipeline.yaml")

@@ -56,23 +56,15 @@ def test_every_repeated_key_is_reported(tmp_path: Path) -> None:
     ]
 
 
-def test_file_must_exist(tmp_path: Path) -> None:
-    path = tmp_path / "missing.yaml"
-
-    with pytest.raises(ConfigError) as caught:
-        load_config(path)
-
-    assert caught.value.lines == (
-        f"{path}: cannot be read: No such file or directory; give the path of a YAML "
-        "configuration file, or write one with `hyperpod-cdk init`",
-    )
+def test_file_must_exist(tmp_path: Path, raises: Raises) -> None:
+    with raises(ConfigError):
+        load_config(tmp_path / "missing.yaml")
 
 
-def test_a_file_of_megabytes_is_refused() -> None:
+def test_a_file_of_megabytes_is_refused(snapshot: SnapshotAssertion) -> None:
     (line,) = lines_for(f"name: ml  # {'x' * 1024 * 1024}\n")
 
-    assert line.startswith("has 1,048,5")
-    assert line.endswith("a configuration has at most 1,048,576")
+    assert line == snapshot
 
 
 def test_file_must_be_utf8(tmp_path: Path, raises: Raises) -> None:

@@ -13,6 +13,7 @@ from cdk_nag import AwsSolutionsChecks, NIST80053R5Checks
 from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cdk.slurm.accounting import accounting_database_of, accounting_statements
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
+from tests.conftest import Raises
 from tests.support.assembly import Assembly, new_app
 from tests.support.linter import findings
 
@@ -24,40 +25,33 @@ DELETED: dict[str, Any] = {
     "i_understand_all_records_are_deleted": True,
 }
 
-REFUSED: list[Any] = [
-    ({"endpoint": "a.b"}, "endpoint: 'a.b' needs secret_arn"),
-    ({"secret_arn": CREDENTIALS}, "needs endpoint with it"),
-    ({"port": 3307}, "port: 3307 needs endpoint"),
-    (
-        {**EXISTING, "multi_az": True, "storage_gib": 40},
-        "so multi_az, storage_gib must be left out",
-    ),
-    ({**EXISTING, "port": 0}, "must be 1 to 65535"),
-    ({**EXISTING, "endpoint": "bad_host"}, "the API's pattern for the host name of a database"),
-    ({"name": "slurm-db"}, "the API's pattern for the name of a database schema"),
-    ({"storage_gib": 10}, "storage_gib: 10 must be 20 to 65536"),
-    ({"backup_days": 0}, "backup_days: 0 must be 1 to 35"),
-    ({"instance_class": "ml.m5.large"}, "must be an instance class of RDS"),
-    ({"subnet_cidrs": ("10.0.0.0/28",)}, "must list two subnets at least"),
-    ({"subnet_cidrs": ("10.0.0.0/27", "10.0.0.16/28")}, "overlaps 10.0.0.0/27"),
-    ({"subnet_ids": ("subnet-12345678",) * 2}, "must list two subnets at least"),
-    (
-        {"subnet_ids": ("subnet-12345678", "subnet-12345679"), "subnet_cidrs": ()},
-        "subnet_cidrs: [] must be left out with subnet_ids",
-    ),
-    ({"delete_with_stack": True}, "both delete every record"),
+REFUSED: list[dict[str, Any]] = [
+    {"endpoint": "a.b"},
+    {"secret_arn": CREDENTIALS},
+    {"port": 3307},
+    {**EXISTING, "multi_az": True, "storage_gib": 40},
+    {**EXISTING, "port": 0},
+    {**EXISTING, "endpoint": "bad_host"},
+    {"name": "slurm-db"},
+    {"storage_gib": 10},
+    {"backup_days": 0},
+    {"instance_class": "ml.m5.large"},
+    {"subnet_cidrs": ("10.0.0.0/28",)},
+    {"subnet_cidrs": ("10.0.0.0/27", "10.0.0.16/28")},
+    {"subnet_ids": ("subnet-12345678",) * 2},
+    {"subnet_ids": ("subnet-12345678", "subnet-12345679"), "subnet_cidrs": ()},
+    {"delete_with_stack": True},
 ]
 
 
-@pytest.mark.parametrize(("values", "message"), REFUSED, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize("values", REFUSED, ids=", ".join)
 def test_a_section_that_rds_or_hyperpod_would_refuse_is_refused_in_a_line(
-    values: dict[str, Any], message: str
+    values: dict[str, Any], raises: Raises
 ) -> None:
-    with pytest.raises(ConfigError) as refused:
+    with raises(ConfigError) as refused:
         AccountingConfig(**values)
 
-    [line] = str(refused.value).splitlines()
-    assert message in line
+    assert "\n" not in str(refused.value)
 
 
 def _made(directory: Path, values: dict[str, Any], *, key: bool = False, nag: bool = False) -> Any:  # noqa: ANN401
