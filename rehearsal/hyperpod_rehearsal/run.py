@@ -177,7 +177,7 @@ class Rehearsal:
 def play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
     """Play a scenario on a stage that is bootstrapped, and fill in the report.
 
-    A scenario of a first creation begins without the HyperPod stack: one that is there goes first.
+    It ends with the first check that fails: what others wait for may then never come. A scenario of a first creation begins without the HyperPod stack: one that is there goes first.
     """
     if scenario.begins == "new" and stage.status("hyperpod") is not None:
         report.error = stage.destroy("hyperpod")
@@ -189,6 +189,8 @@ def play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
     for check in scenario.checks(stage):
         _note(check, stage=stage, report=report)
         report.error = check.message if check.message is not None else report.error
+        if not check.ok:
+            break
     # What lasts is nothing new to tell.
     listener.look()
     report.stacks, report.outputs = stage.reports(), stage.outputs()

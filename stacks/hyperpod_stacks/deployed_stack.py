@@ -68,3 +68,18 @@ class DeployedStack(cdk.Stack):
             if value is not None:
                 cdk.CfnOutput(self, name, value=value).override_logical_id(name)
                 self.outputs[name] = value
+
+    def keep_exported(self, *values: str | None) -> None:
+        """Export what other stacks may begin and cease to use.
+
+        CDK exports what is used in this synthesis alone. CloudFormation removes no export that is
+        used, and the stack that has ceased to use it is updated later.
+
+        Args:
+            values: Attributes of resources of this stack; what is not of this stack is passed over.
+        """
+        for value in filter(None, values):
+            for token in cdk.Tokenization.reverse_string(value).tokens:
+                target = token.target if isinstance(token, cdk.Reference) else None
+                if target is not None and cdk.Stack.of(target).node.path == self.node.path:
+                    self.export_value(token)

@@ -102,6 +102,14 @@ class PlatformStack(DeployedStack):
         )
         self.add_outputs({"EncryptionKeyArn": self.keys.key_arn})
         self.add_outputs(orchestration.further_outputs)
+        self.keep_exported(
+            *names.values(),
+            *subnet_ids,
+            self.keys.key_arn,
+            self.provisioner.service_token,
+            self.provisioner.role.role_name,
+            orchestration.token_issuer_url,
+        )
 
     def _add_for_cluster(self, stacks: Stacks) -> dict[str, str]:
         """Add what the nodes of a HyperPod cluster run, and run as; return its outputs."""
@@ -126,9 +134,6 @@ class PlatformStack(DeployedStack):
             folders=config.cluster.own_scripts,
             writers=config.lifecycle_scripts.writers,
         )
-        if project.after_ami and cdk.Resource.is_owned_resource(bucket):
-            # Nodes may begin and cease to run scripts, and no export is removed while it is used.
-            self.export_value(bucket.bucket_name)
         self.execution_role = execution_role_of(
             self,
             "ExecutionRole",
@@ -139,6 +144,7 @@ class PlatformStack(DeployedStack):
             security_group=self.security_group,
             lifecycle_scripts=self.lifecycle_scripts,
         ).role
+        self.keep_exported(self.execution_role.role_name, self.lifecycle_scripts.s3_uri)
         return {
             "S3BucketName": bucket.bucket_name,
             "SageMakerIAMRoleArn": self.execution_role.role_arn,

@@ -29,7 +29,9 @@ class StorageStack(DeployedStack):
     def __init__(self, scope: Construct, kind: StackKind, stacks: Stacks) -> None:
         super().__init__(scope, kind, stacks)
         config, self._platform = stacks.config, stacks.of(PlatformStack)
-        self.add_outputs(self._platform.orchestration.add_to_storage(self, self._platform))
+        outputs = self._platform.orchestration.add_to_storage(self, self._platform)
+        self.add_outputs(outputs)
+        self.keep_exported(*outputs.values())
         if config.storage is not None:
             self._add_file_systems(config.storage)
 
@@ -114,6 +116,7 @@ class StorageStack(DeployedStack):
             ),
             platform=self._platform,
         )
+        self.keep_exported(file_system_id, mount.dns_name, mount.mount_name)
         prefix, is_lustre = files.output_prefix, isinstance(files, LustreConfig)
         self.add_outputs(
             {

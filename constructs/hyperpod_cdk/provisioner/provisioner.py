@@ -265,6 +265,11 @@ class Provisioner(Construct):
             self._granted[key] = policy
         return self._granted[key]
 
+    @property
+    def service_token(self) -> str:
+        """What custom resources of all stacks name it by."""
+        return self._provider.service_token
+
     def read_asset(self, asset: s3_assets.Asset, *others: s3_assets.Asset) -> iam.PolicyStatement:
         """Return the right to read exactly these assets."""
         # Assets with the same content are one object.
@@ -303,7 +308,7 @@ class Provisioner(Construct):
         resource = CustomResource(
             scope,
             construct_id,
-            service_token=self._provider.service_token,
+            service_token=self.service_token,
             service_timeout=_LONGEST_WAIT,
             resource_type=resource_type,
             properties=dict(properties),

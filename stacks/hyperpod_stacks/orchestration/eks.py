@@ -107,6 +107,14 @@ class EksOrchestration(Orchestration):
                 control_plane.entries[principal].node.add_dependency(pod_security)
 
     @property
+    def token_issuer_url(self) -> str | None:
+        """The OIDC issuer of an EKS cluster that is made."""
+        cluster = self.cluster
+        if not isinstance(cluster, eks.Cluster):
+            return None
+        return cluster.cluster_open_id_connect_issuer_url
+
+    @property
     def platform_outputs(self) -> dict[str, str]:
         """The outputs of the platform stack that name the EKS cluster."""
         return {

@@ -77,6 +77,11 @@ class Orchestration(Protocol):
         return {}
 
     @property
+    def token_issuer_url(self) -> str | None:
+        """The OIDC issuer of a control plane that is made."""
+        return None
+
+    @property
     def further_outputs(self) -> Mapping[str, str]:
         """Its other outputs."""
         return {}
