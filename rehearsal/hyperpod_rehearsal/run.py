@@ -177,7 +177,8 @@ class Rehearsal:
 def play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
     """Play a scenario on a stage that is bootstrapped, and fill in the report.
 
-    It ends with the first check that fails: what others wait for may then never come. A scenario of a first creation begins without the HyperPod stack: one that is there goes first.
+    It ends with the first check that fails: what others wait for may then never come. A scenario of
+    a first creation begins without the HyperPod stack: one that is there goes first.
     """
     if scenario.begins == "new" and stage.status("hyperpod") is not None:
         report.error = stage.destroy("hyperpod")
