@@ -296,7 +296,7 @@ def test_a_faulty_node_of_slurm_is_told_by_its_log(
     assert _tell(cluster, dynamodb, LOOK, LOOK) == told
     for message in cluster.sent:
         assert words in message["Message"]
-        is_repaired = "HyperPod repairs the node itself (Replace)" in message["Message"]
+        is_repaired = "(Replace)" in message["Message"]
         assert is_repaired == (not recovery)
 
 

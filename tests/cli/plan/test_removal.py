@@ -140,7 +140,7 @@ def test_a_stack_is_left_where_its_deployment_cannot_be_told(
     assert deletion.destroy(path, everything=True, **asked) == DECLINED
     said = capsys.readouterr()
     assert said.out.splitlines()[0] == "This deletes for good: ml-platform"
-    assert "What is there of ml-hyperpod stays" in said.err
+    assert "ml-hyperpod stays" in said.err
     # The nodes alone: nothing is left to ask about.
     with pytest.raises(OpsError, match="ml-hyperpod stays"):
         deletion.destroy(path, everything=False, **asked)

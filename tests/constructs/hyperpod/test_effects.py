@@ -148,8 +148,8 @@ ODD: list[Template] = [
 @pytest.mark.parametrize("former", ODD, ids=range(len(ODD)))
 def test_an_odd_template_is_said_to_be_odd_and_refuses_nothing(former: Template) -> None:
     wanted = custom(A)
-    lines = said(former, wanted, described(a=1))
-    assert lines == ["group a: 1 -> 3 nodes"] or "not known" in lines[0]
+    line = said(former, wanted, described(a=1))[0]
+    assert "1 -> 3" in line or "not known" in line
     assert refused(former, wanted, None) == []
     assert said(former, former, None) == []
 
