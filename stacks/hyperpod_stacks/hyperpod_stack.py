@@ -20,9 +20,7 @@ class HyperPodStack(DeployedStack):
         super().__init__(scope, kind, stacks)
         config, platform = stacks.config, stacks.of(PlatformStack)
         orchestration = platform.orchestration
-        before_cluster = orchestration.add_before_cluster(
-            self, platform, execution_role=platform.execution_role, stored=stacks.stored
-        )
+        before_cluster = orchestration.add_before_cluster(self, platform, stored=stacks.stored)
         cluster = hyperpod_cluster(
             self,
             "Cluster",

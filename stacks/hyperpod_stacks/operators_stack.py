@@ -13,7 +13,7 @@ from hyperpod_cdk.observability.prometheus import (
     endpoint_of,
     workspace_of,
 )
-from hyperpod_cdk.observability.section import MANAGED
+from hyperpod_cdk.observability.section import MANAGED, PrometheusConfig
 from hyperpod_cdk.operators.inference import ClusterArnParameter, InferenceSetup
 from hyperpod_cdk.operators.operators import Operators
 from hyperpod_cdk.panels.definition import watched
@@ -51,11 +51,12 @@ class OperatorsStack(DeployedStack):
                 governance=config.governance,
             )
         if config.observability.prometheus is not None:
-            self._add_metrics(config, platform=platform)
+            self._add_metrics(config, config.observability.prometheus, platform=platform)
 
-    def _add_metrics(self, config: Config, *, platform: PlatformStack) -> None:
-        prometheus, shown = config.observability.prometheus, config.observability.grafana
-        assert prometheus is not None  # noqa: S101 - asked before
+    def _add_metrics(
+        self, config: Config, prometheus: PrometheusConfig, *, platform: PlatformStack
+    ) -> None:
+        shown = config.observability.grafana
         # Beside what uses it: an export in use would keep it from being switched off.
         workspace = workspace_of(self, "Prometheus", prometheus=prometheus, alias=config.name)
         topic_arn = self._topic_arn(config)
@@ -101,10 +102,10 @@ class OperatorsStack(DeployedStack):
     def _topic_arn(self, config: Config) -> str | None:
         """Return the topic that alarms tell, by its name: an export in use cannot be taken away."""
         notifications = config.observability.notifications
-        if notifications is None or notifications.topic_arn is not None:
-            return None if notifications is None else notifications.topic_arn
+        if notifications is None:
+            return None
         name = topic_name(stack_name(config, "observability"))
-        return self.format_arn(service="sns", resource=name)
+        return notifications.topic_arn or self.format_arn(service="sns", resource=name)
 
     def _inference(self, config: Config, platform: PlatformStack) -> InferenceSetup | None:
         if not config.operators.inference_operator:

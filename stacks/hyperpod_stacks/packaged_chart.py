@@ -49,10 +49,7 @@ def packaged_chart(config: Config) -> Path | None:
     Raises:
         HyperPodChartError: The environment names a stand-in that is not there, or not for this AWS.
     """
-    own = own_chart(config)
-    if own is None and not OFFICIAL_CHART.is_file():
-        return None
-    return own or OFFICIAL_CHART
+    return own_chart(config) or (OFFICIAL_CHART if OFFICIAL_CHART.is_file() else None)
 
 
 def helm_chart(config: Config) -> HyperPodChart:

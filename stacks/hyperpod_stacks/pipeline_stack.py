@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import aws_cdk as cdk
 from constructs import Construct
@@ -21,20 +20,19 @@ class PipelineStack(cdk.Stack):
     def __init__(
         self,
         scope: Construct,
-        construct_id: str,
         *,
         pipeline: PipelineConfig,
         config_path: str,
         stages: Sequence[cdk.Stage],
-        **kwargs: Any,
     ) -> None:
-        super().__init__(scope, construct_id, **kwargs)
+        super().__init__(
+            scope,
+            f"{pipeline.name}-pipeline",
+            env=cdk.Environment(account=pipeline.account, region=pipeline.region),
+            description="HyperPod on EKS: the pipeline that deploys the other stacks",
+        )
         DeploymentPipeline(
-            self,
-            "Pipeline",
-            pipeline=pipeline,
-            config_path=config_path,
-            stages=stages,
+            self, "Pipeline", pipeline=pipeline, config_path=config_path, stages=stages
         )
         for key, value in pipeline.tags.items():
             cdk.Tags.of(self).add(key, value)
@@ -75,15 +73,8 @@ def add_pipeline(
         stage = cdk.Stage(app, environment.name, env=place)
         add_stacks(stage, config=config, chart=chart, scripts=scripts)
         stages.append(stage)
-    PipelineStack(
-        app,
-        f"{pipeline.name}-pipeline",
-        pipeline=pipeline,
-        config_path=_in_repository(path, repository),
-        stages=stages,
-        env=cdk.Environment(account=pipeline.account, region=pipeline.region),
-        description="HyperPod on EKS: the pipeline that deploys the other stacks",
-    )
+    config_path = _in_repository(path, repository)
+    PipelineStack(app, pipeline=pipeline, config_path=config_path, stages=stages)
 
 
 def _in_repository(path: Path, repository: Path) -> str:

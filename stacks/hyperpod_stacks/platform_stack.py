@@ -92,16 +92,17 @@ class PlatformStack(DeployedStack):
             "SecurityGroupId": self.security_group.security_group_id,
         }
         subnet_ids = self.network.node_subnets.ids
-        self.add_outputs({**names, "PrivateSubnetId": subnet_ids[0]})
-        # The keys that the public create_config.sh asks for.
         self.add_outputs(
             {
+                **names,
+                "PrivateSubnetId": subnet_ids[0],
+                # The keys that the public create_config.sh asks for.
                 **{f"Output{name}": value for name, value in names.items()},
                 "OutputPrivateSubnetIds": cdk.Fn.join(",", subnet_ids),
+                "EncryptionKeyArn": self.keys.key_arn,
+                **orchestration.further_outputs,
             },
         )
-        self.add_outputs({"EncryptionKeyArn": self.keys.key_arn})
-        self.add_outputs(orchestration.further_outputs)
         self.keep_exported(
             *names.values(),
             *subnet_ids,

@@ -96,14 +96,7 @@ def variant(
         if files is not None:
             Asset(stack, "Files", path=str(files))
         stages.append(stage)
-    PipelineStack(
-        app,
-        "ml-pipeline",
-        pipeline=pipeline,
-        config_path="config/mine.yaml",
-        stages=stages,
-        env=place,
-    )
+    PipelineStack(app, pipeline=pipeline, config_path="config/mine.yaml", stages=stages)
     return _checked(app)
 
 

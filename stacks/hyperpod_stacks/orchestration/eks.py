@@ -1,10 +1,7 @@
 """What EKS adds to the stacks: a control plane, Helm releases, claims."""
 
-from collections.abc import Mapping
-
 import aws_cdk as cdk
 from aws_cdk import aws_eks_v2 as eks
-from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.config.config import Config
@@ -55,18 +52,6 @@ class EksOrchestration(Orchestration):
         """Let CloudFormation refuse a stack while the official chart is not packaged."""
         if self._chart.is_placeholder:
             PlaceholderRule(stack, "Chart")
-
-    def of_cluster(self, stored: Mapping[str, str]) -> Eks:  # noqa: ARG002 - pods mount by claims
-        """Return what the HyperPod cluster knows of it: the same."""
-        return self.orchestrator
-
-    def add_to_storage(
-        self,
-        scope: Construct,  # noqa: ARG002 - nothing but the files
-        platform: Platform,  # noqa: ARG002
-    ) -> Mapping[str, str]:
-        """Return no outputs: a file system's claims are added when it is mounted."""
-        return {}
 
     def add_to_platform(self, scope: Construct, platform: Platform) -> None:
         """Add the control plane, and the provisioner's access to it."""
@@ -161,17 +146,6 @@ class EksOrchestration(Orchestration):
             depends_on=[self._claims[namespace] for namespace in sorted(made_before)],
         )
         self._claims |= dict.fromkeys(made - made_before, mounted)
-
-    def add_before_cluster(
-        self,
-        scope: Construct,
-        platform: Platform,
-        *,
-        execution_role: iam.IRole,  # noqa: ARG002 - its rights on the control plane are there
-        stored: Mapping[str, str],  # noqa: ARG002
-    ) -> list[Construct]:
-        """Add the Helm releases; return those without which no node joins."""
-        return self.add_before_nodes(scope, platform)
 
     def add_before_nodes(self, scope: Construct, platform: Platform) -> list[Construct]:
         """Add the Helm releases to the first stack with nodes; return those that nodes need."""

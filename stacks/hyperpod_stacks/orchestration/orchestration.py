@@ -22,10 +22,11 @@ from hyperpod_cdk.synthesis.logs import LogGroups
 
 
 class Platform(Protocol):
-    """What of the platform stack an orchestrator builds on; the security group is the nodes'."""
+    """What of the platform stack an orchestrator builds on; group and role are the nodes'."""
 
     network: Network | ImportedNetwork
     security_group: ec2.ISecurityGroup
+    execution_role: iam.IRole
     keys: DataKeys
     log_groups: LogGroups
     provisioner: Provisioner
@@ -60,8 +61,8 @@ class Orchestration(Protocol):
         ...
 
     def of_cluster(self, stored: Mapping[str, str]) -> Orchestrator:
-        """Return what the HyperPod cluster knows of it."""
-        ...
+        """Return what the HyperPod cluster knows of it: the same, where nodes mount nothing."""
+        return self.orchestrator
 
     def add_to_stack(self, stack: cdk.Stack) -> None:
         """Add what every stack has."""
@@ -88,7 +89,7 @@ class Orchestration(Protocol):
 
     def add_to_storage(self, scope: Construct, platform: Platform) -> Mapping[str, str]:
         """Add what lives as long as the files; return its outputs."""
-        ...
+        return {}
 
     def mount(
         self, scope: Construct, construct_id: str, file_system: FileSystem, *, platform: Platform
@@ -97,15 +98,10 @@ class Orchestration(Protocol):
         return
 
     def add_before_cluster(
-        self,
-        scope: Construct,
-        platform: Platform,
-        *,
-        execution_role: iam.IRole,
-        stored: Mapping[str, str],
+        self, scope: Construct, platform: Platform, *, stored: Mapping[str, str]
     ) -> Sequence[Construct]:
-        """Add what nodes of the HyperPod stack, of this role, need; return what they wait for."""
-        ...
+        """Add what nodes of the HyperPod stack need; return what they wait for."""
+        return self.add_before_nodes(scope, platform)
 
     def add_before_nodes(self, scope: Construct, platform: Platform) -> Sequence[Construct]:
         """Add what nodes of a stack need, where it is not yet; return what they wait for."""

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 
-from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
@@ -69,12 +68,7 @@ class SlurmOrchestration(Orchestration):
         ).outputs
 
     def add_before_cluster(
-        self,
-        scope: Construct,
-        platform: Platform,
-        *,
-        execution_role: iam.IRole,
-        stored: Mapping[str, str],
+        self, scope: Construct, platform: Platform, *, stored: Mapping[str, str]
     ) -> Sequence[Construct]:
         """Let the controller read the secret of the database; a role that exists is not changed."""
         key, cluster = platform.keys.accounting, self._config.cluster
@@ -84,5 +78,5 @@ class SlurmOrchestration(Orchestration):
         roles = [cluster.execution_role_arn, *(group.execution_role_arn for group in controllers)]
         if database is None or any(roles):
             return ()
-        access = AccountingAccess(scope, "AccountingAccess", database=database, role=execution_role)
-        return (access,)
+        role = platform.execution_role
+        return (AccountingAccess(scope, "AccountingAccess", database=database, role=role),)
