@@ -5,11 +5,7 @@ from collections.abc import Mapping
 from constructs import Construct
 
 from hyperpod_cdk.schema.errors import KeyPath
-from hyperpod_cdk.storage.claims import (
-    FileSystemAvailability,
-    provisioned_tag,
-    provisioning_parameters,
-)
+from hyperpod_cdk.storage.claims import FileSystemAvailability, provisioning_parameters
 from hyperpod_cdk.storage.file_systems import OpenZfs, lustre_file_system
 from hyperpod_cdk.storage.lustre_section import LustreConfig
 from hyperpod_cdk.storage.section import HomeDirectoriesConfig, StorageConfig
@@ -33,17 +29,14 @@ class StorageStack(DeployedStack):
         self.add_outputs(outputs)
         self.keep_exported(*outputs.values())
         if config.storage is not None:
-            self._add_file_systems(config.storage)
+            for place, files in config.storage.file_systems:
+                self._add_lustre(files, key=("storage", *place), storage=config.storage)
+            if config.storage.home_directories is not None:
+                self._add_home_directories(config.storage.home_directories)
 
-    def _add_file_systems(self, storage: StorageConfig) -> None:
-        self._provisioning = self._parameters(storage) if storage.dynamic_provisioning else None
-        for place, files in storage.file_systems:
-            self._add_lustre(files, key=("storage", *place))
-        if storage.home_directories is not None:
-            self._add_home_directories(storage.home_directories)
-
-    def _add_lustre(self, files: LustreConfig, *, key: KeyPath) -> None:
+    def _add_lustre(self, files: LustreConfig, *, key: KeyPath, storage: StorageConfig) -> None:
         is_first = key == ("storage",)
+        provisions = is_first and storage.dynamic_provisioning
         suffix = "" if is_first else f"-{files.label}"
         subnets = self._platform.network.node_subnets
         lustre = lustre_file_system(
@@ -62,13 +55,14 @@ class StorageStack(DeployedStack):
             key=key,
             suffix=suffix,
             file_system_id=lustre.file_system_id,
-            provisioning=self._provisioning if is_first else None,
+            provisioning=self._parameters(storage) if provisions else None,
         )
-        links = {
-            f"{files.output_prefix}DataRepository{index + 1}": location
-            for index, location in enumerate(lustre.data_repositories)
-        }
-        self.add_outputs(links)
+        self.add_outputs(
+            {
+                f"{files.output_prefix}DataRepository{number}": location
+                for number, location in enumerate(lustre.data_repositories, start=1)
+            }
+        )
 
     def _add_home_directories(self, homes: HomeDirectoriesConfig) -> None:
         subnets = self._platform.network.node_subnets
@@ -132,6 +126,6 @@ class StorageStack(DeployedStack):
             subnet=subnets.in_zone(storage.availability_zone_id),
             security_group=self._platform.security_group,
             storage=storage,
-            tag=provisioned_tag(self._platform.eks_cluster.cluster_name),
+            eks_cluster_name=self._platform.eks_cluster.cluster_name,
             encryption_key=self._platform.keys.file_system,
         )

@@ -28,7 +28,7 @@ from hyperpod_cdk.lifecycle_scripts.folder import ScriptFolder, homes
 from hyperpod_cdk.lifecycle_scripts.section import LifecycleScriptsConfig
 from hyperpod_cdk.network.endpoint_services import EndpointService, endpoint_services
 from hyperpod_cdk.network.section import NetworkConfig
-from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig, group_findings
+from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cdk.node_health.section import NodeHealthConfig
 from hyperpod_cdk.observability.section import (
     CLOUDWATCH_ADDON,
@@ -40,6 +40,7 @@ from hyperpod_cdk.observability.section import (
 from hyperpod_cdk.operators.section import OperatorsConfig
 from hyperpod_cdk.schema.arns import DeploymentName, Region
 from hyperpod_cdk.schema.errors import refuse
+from hyperpod_cdk.schema.limits import same_names
 from hyperpod_cdk.schema.section import (
     EKS,
     SLURM,
@@ -108,7 +109,7 @@ class Config(Section):
 
     node_groups: Annotated[
         Listed[ManagedNodeGroupConfig],
-        judged(group_findings),
+        judged(same_names),
         OrchestratedBy(EKS),
         Field(examples=[[{"name": "gpu", "instance_types": ["g5.12xlarge"], "desired_size": 1}]]),
     ] = ()

@@ -4,6 +4,7 @@ from functools import partial
 
 from aws_cdk import Stack
 from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.eks.addons import add_addons
@@ -55,7 +56,6 @@ class TaskGovernance(Construct):
         super().__init__(scope, construct_id)
         made = add_addons(self, [ADDON], cluster=cluster, kubernetes_version=control_plane.version)
         self.addon = made[ADDON]
-        access = self._grant(provisioner, cluster)
         provisioner.custom_resource(
             self,
             "Resource",
@@ -66,10 +66,11 @@ class TaskGovernance(Construct):
                 "SchedulerConfig": json_in_template(governance.to_request()),
                 "Quotas": json_in_template([team.to_request() for team in governance.teams]),
             },
-            depends_on=[access, self.addon],
+            statements=self._statements(cluster),
+            depends_on=[self.addon],
         )
 
-    def _grant(self, provisioner: Provisioner, cluster: eks.ICluster) -> Construct:
+    def _statements(self, cluster: eks.ICluster) -> list[iam.PolicyStatement]:
         clusters = any_hyperpod_cluster(self)
         objects = [
             Stack.of(self).format_arn(service="sagemaker", resource=kind, resource_name="*")
@@ -79,66 +80,62 @@ class TaskGovernance(Construct):
             service="eks", resource="access-entry", resource_name=f"{cluster.cluster_name}/*"
         )
         add = partial(statement, self, added_by="`governance`")
-        return provisioner.grant(
-            self,
-            "Access",
-            statements=[
-                add(
-                    sid="GovernTasks",
-                    why=(
-                        "It makes the cluster policy and the quotas of teams, whose ARNs end in "
-                        "ids that HyperPod draws."
-                    ),
-                    actions=[
-                        f"sagemaker:{verb}{noun}"
-                        for noun in Noun
-                        for verb in ("Create", "Delete", "Describe", "Update")
-                    ],
-                    # To make one takes the right on the cluster, too:
-                    # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
-                    resources=[*objects, clusters],
-                    wildcard="The ARN ends in an id that HyperPod draws.",
+        return [
+            add(
+                sid="GovernTasks",
+                why=(
+                    "It makes the cluster policy and the quotas of teams, whose ARNs end in "
+                    "ids that HyperPod draws."
                 ),
-                add(
-                    sid="FindGovernedCluster",
-                    why="It looks up the ARN of the HyperPod cluster that is governed.",
-                    actions=["sagemaker:DescribeCluster"],
-                    resources=[clusters],
+                actions=[
+                    f"sagemaker:{verb}{noun}"
+                    for noun in Noun
+                    for verb in ("Create", "Delete", "Describe", "Update")
+                ],
+                # To make one takes the right on the cluster, too:
+                # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
+                resources=[*objects, clusters],
+                wildcard="The ARN ends in an id that HyperPod draws.",
+            ),
+            add(
+                sid="FindGovernedCluster",
+                why="It looks up the ARN of the HyperPod cluster that is governed.",
+                actions=["sagemaker:DescribeCluster"],
+                resources=[clusters],
+            ),
+            add(
+                sid="LetHyperPodGovern",
+                why=(
+                    "With its rights, HyperPod looks up what it may do in the EKS cluster; the "
+                    "right to associate access policies is there already."
                 ),
-                add(
-                    sid="LetHyperPodGovern",
-                    why=(
-                        "With its rights, HyperPod looks up what it may do in the EKS cluster; the "
-                        "right to associate access policies is there already."
-                    ),
-                    actions=["eks:ListAssociatedAccessPolicies"],
-                    resources=[entries],
-                    wildcard=(
-                        "An access entry's ARN ends in an id that EKS draws; only this cluster's "
-                        "entries match."
-                    ),
+                actions=["eks:ListAssociatedAccessPolicies"],
+                resources=[entries],
+                wildcard=(
+                    "An access entry's ARN ends in an id that EKS draws; only this cluster's "
+                    "entries match."
                 ),
-                add(
-                    sid="LetHyperPodCeaseToGovern",
-                    why=(
-                        "With its rights, HyperPod takes its access policy back when a quota or "
-                        "the cluster policy changes or goes; no policy of admins is meant."
-                    ),
-                    # Of the handlers of AWS::SageMaker::ComputeQuota:
-                    # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/resource-type-schemas.html
-                    actions=["eks:DisassociateAccessPolicy"],
-                    resources=[entries],
-                    conditions=NO_ADMIN,
+            ),
+            add(
+                sid="LetHyperPodCeaseToGovern",
+                why=(
+                    "With its rights, HyperPod takes its access policy back when a quota or "
+                    "the cluster policy changes or goes; no policy of admins is meant."
                 ),
-                add(
-                    sid="ListTaskGovernance",
-                    why=f"It finds what there is. {_LISTS}",
-                    actions=[
-                        "sagemaker:ListClusterSchedulerConfigs",
-                        "sagemaker:ListComputeQuotas",
-                    ],
-                    resources=["*"],
-                    wildcard=_LISTS,
-                ),
-            ],
-        )
+                # Of the handlers of AWS::SageMaker::ComputeQuota:
+                # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/resource-type-schemas.html
+                actions=["eks:DisassociateAccessPolicy"],
+                resources=[entries],
+                conditions=NO_ADMIN,
+            ),
+            add(
+                sid="ListTaskGovernance",
+                why=f"It finds what there is. {_LISTS}",
+                actions=[
+                    "sagemaker:ListClusterSchedulerConfigs",
+                    "sagemaker:ListComputeQuotas",
+                ],
+                resources=["*"],
+                wildcard=_LISTS,
+            ),
+        ]

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cdk.schema.limits import DNS_SUBDOMAIN, Message
+from hyperpod_cdk.schema.limits import DNS_SUBDOMAIN, Message, same_names
 from hyperpod_cdk.schema.section import Api, Section
 
 # https://kubernetes.io/docs/concepts/scheduling-eviction/pod-priority-preemption/
@@ -83,15 +83,11 @@ DEFAULT_PRIORITY_CLASSES: Final = (
 
 def priority_class_findings(classes: Sequence[PriorityClassConfig]) -> Iterator[Finding]:
     """Find what keeps classes from standing next to each other."""
-    first: dict[str, int] = {}
-    default: int | None = None
+    yield from same_names(classes)
+    default: str | None = None
     for index, item in enumerate(classes):
-        if item.name in first:
-            message = f"is already the name of [{first[item.name]}]; names must differ"
-            yield Finding(path=(index, "name"), value=item.name, message=message)
-        first.setdefault(item.name, index)
-        if item.global_default and default is not None:
-            message = f"must be false, for it is true for {classes[default].name}: only one can be"
-            yield Finding(path=(index, "global_default"), value=True, message=message)
         if item.global_default and default is None:
-            default = index
+            default = item.name
+        elif item.global_default:
+            message = f"must be false, for it is true for {default}: only one can be"
+            yield Finding(path=(index, "global_default"), value=True, message=message)

@@ -6,12 +6,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import (
-    Field,
-    JsonValue,
-    ValidationInfo,
-    field_validator,
-)
+from pydantic import Field, JsonValue, field_validator
 
 from hyperpod_cdk.helm.components import ComponentsConfig, chosen_switches, component_findings
 from hyperpod_cdk.helm.images import ImageRegistry
@@ -22,7 +17,7 @@ from hyperpod_cdk.helm.priority_class_section import (
 )
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, refuse
 from hyperpod_cdk.schema.limits import DNS_LABEL, DNS_SUBDOMAIN, Message
-from hyperpod_cdk.schema.section import Listed, Section, judged
+from hyperpod_cdk.schema.section import Listed, Section, judged, path_mark
 
 _LONGEST_NAMESPACE = 63
 # Helm keeps 10 characters of the 63 for the suffixes of what a chart creates.
@@ -53,10 +48,20 @@ _SECURE_REFERENCE = re.compile(r"\{\{resolve:(ssm-secure|secretsmanager):")
 _DEEPEST_VALUE = 30
 
 
+def _chart_problems(path: Path) -> Iterator[str]:
+    try:
+        is_chart = (path / "Chart.yaml").is_file() or (path.suffix == ".tgz" and path.is_file())
+    except OSError:  # a name too long, a folder that may not be read
+        is_chart = False
+    if not is_chart:
+        kinds = "a .tgz chart archive or a directory with a Chart.yaml"
+        yield f"must be {kinds}; {str(path)!r} is neither"
+
+
 class HelmConfig(Section):
     """The Helm release of HyperPod's dependencies."""
 
-    chart: str | None = None
+    chart: Annotated[str | None, path_mark(_chart_problems)] = None
     """Chart to install: a .tgz archive, or a directory with a Chart.yaml; relative to the folder of
     the configuration file. Default: the official chart, built by `hyperpod-cdk charts`."""
 
@@ -106,20 +111,6 @@ class HelmConfig(Section):
     """How long an update waits for the release's workloads when there are nodes, in minutes; then
     it fails, and names them. 0: it does not wait."""
 
-    @field_validator("chart")
-    @classmethod
-    def _find_chart(cls, value: str | None, info: ValidationInfo) -> str | None:
-        if value is None:
-            return None
-        folder = Path((info.context or {}).get("folder", ""))
-        chart = (folder / value).absolute()
-        if not _is_chart(chart):
-            raise ValueError(
-                "must be a .tgz chart archive or a directory with a Chart.yaml; "
-                f"{str(chart)!r} is neither"
-            )
-        return str(chart)
-
     @field_validator("values", mode="before")
     @classmethod
     def _check_values(cls, value: object) -> object:
@@ -142,13 +133,6 @@ class HelmConfig(Section):
         """
         chosen = chosen_switches(self.components, values=self.values)
         return self.components.to_install(instance_types=instance_types, chosen=chosen)
-
-
-def _is_chart(path: Path) -> bool:
-    try:
-        return (path / "Chart.yaml").is_file() or (path.suffix == ".tgz" and path.is_file())
-    except OSError:  # a name too long, a folder that may not be read
-        return False
 
 
 def _json_findings(value: object, path: KeyPath = ()) -> Iterator[Finding]:

@@ -17,9 +17,9 @@ from hyperpod_cdk.hyperpod.section import MANAGED_POLICY, ClusterConfig
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.subnets import NodeSubnets
 from hyperpod_cdk.synthesis.reasons import (
-    acknowledge,
     acknowledge_inline_policies,
-    managed_policy_nag_id,
+    attach_managed_policy,
+    inline_policy,
     statement,
 )
 from hyperpod_cdk.synthesis.refusals import FixedValue, refuse_large_policy
@@ -129,7 +129,7 @@ class ExecutionRole(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         groups = [group for group in cluster.all_groups if group.execution_role_arn is None]
-        self.role: iam.IRole = iam.Role(
+        self.role = iam.Role(
             self,
             "Role",
             role_name=cluster.execution_role_name,
@@ -139,13 +139,13 @@ class ExecutionRole(Construct):
                 # HyperPod is not documented to send it, and AWS's own templates do not ask for it.
                 conditions=SOURCE_ACCOUNT_IF_SENT,
             ),
-            managed_policies=[iam.ManagedPolicy.from_aws_managed_policy_name(MANAGED_POLICY)],
         )
+        attach_managed_policy(self.role, MANAGED_POLICY, whose="that of HyperPod's nodes")
         # A single policy resource, so that the cluster can depend on it.
-        self.policy = iam.Policy(
+        self.policy = inline_policy(
             self,
             "Policy",
-            roles=[self.role],
+            role=self.role,
             statements=node_statements(
                 self,
                 groups=groups,
@@ -163,9 +163,6 @@ class ExecutionRole(Construct):
             to_do="let instance groups share subnets, security groups, keys and script locations, "
             "give some an execution_role_arn of your own, or list fewer data_buckets",
         )
-        acknowledge_inline_policies(self.policy)
-        reason = "HyperPod documents this managed policy as the nodes', and AWS keeps it."
-        acknowledge(self, {managed_policy_nag_id(MANAGED_POLICY): reason})
 
 
 def execution_role_of(

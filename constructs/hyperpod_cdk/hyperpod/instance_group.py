@@ -9,7 +9,7 @@ from hyperpod_cdk.facts import mig
 from hyperpod_cdk.hyperpod.group_types import OneTypeConfig, SeveralTypesConfig
 from hyperpod_cdk.hyperpod.node_group import ClusterDefaults, InstanceCount, NodeGroupConfig
 from hyperpod_cdk.hyperpod.node_settings import Labels, LifecycleConfig, TaintConfig, encrypted
-from hyperpod_cdk.hyperpod.software_update import AutoPatchConfig
+from hyperpod_cdk.hyperpod.software_update import AutoPatchConfig, rolls_back_on_alarms
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import ApiLimits, ListLimits
@@ -131,12 +131,7 @@ class InstanceGroupConfig(NodeGroupConfig, SeveralTypesConfig):
     @property
     def rolls_back_on_alarms(self) -> bool:
         """Whether CloudWatch alarms roll an update of the AMI back."""
-        patch = self.auto_patch
-        return super().rolls_back_on_alarms or (
-            patch is not None
-            and patch.deployment is not None
-            and bool(patch.deployment.rollback_alarms)
-        )
+        return super().rolls_back_on_alarms or rolls_back_on_alarms(self.auto_patch)
 
     @property
     def own_scripts(self) -> OwnScriptsConfig | None:

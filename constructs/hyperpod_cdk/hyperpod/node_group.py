@@ -22,7 +22,7 @@ from hyperpod_cdk.hyperpod.node_settings import (
     VolumeSize,
     volume_findings,
 )
-from hyperpod_cdk.hyperpod.software_update import ScheduledUpdateConfig
+from hyperpod_cdk.hyperpod.software_update import ScheduledUpdateConfig, rolls_back_on_alarms
 from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import RoleArn, SecurityGroupId, SubnetId, TrainingPlanArn
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
@@ -181,12 +181,7 @@ class NodeGroupConfig(GroupConfig):
     @property
     def rolls_back_on_alarms(self) -> bool:
         """Whether CloudWatch alarms roll an update of the AMI back."""
-        update = self.scheduled_update
-        return (
-            update is not None
-            and update.deployment is not None
-            and bool(update.deployment.rollback_alarms)
-        )
+        return rolls_back_on_alarms(self.scheduled_update)
 
     def filled_in(self, defaults: ClusterDefaults) -> Self:
         """Return the group with what it takes from its cluster.

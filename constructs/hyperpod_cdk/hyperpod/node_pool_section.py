@@ -8,7 +8,7 @@ from pydantic import Field
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_settings import key_reservation
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cdk.schema.limits import DNS_LABEL, Message
+from hyperpod_cdk.schema.limits import DNS_LABEL, Message, listed_twice, same_names
 from hyperpod_cdk.schema.section import Api, Listed, Section, judged, members
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-nodeclass.html
@@ -36,9 +36,7 @@ def _group_findings(names: Sequence[str]) -> Iterator[Finding]:
     if not 1 <= len(names) <= _MOST_GROUPS:
         message = f"must list 1 to {_MOST_GROUPS} groups, HyperPod's limits"
         yield Finding(value=list(names), message=message)
-    for index, name in enumerate(names):
-        if name in names[:index]:
-            yield Finding(path=(index,), value=name, message="is listed twice; list each once")
+    yield from listed_twice(names)
 
 
 def _limit_findings(limits: Mapping[str, int]) -> Iterator[Finding]:
@@ -153,13 +151,9 @@ def node_pool_findings(pools: Sequence[NodePoolConfig]) -> Iterator[Finding]:
     Pools are to be exclusive, and a group that leaves a class has its nodes replaced:
     https://karpenter.sh/docs/concepts/nodepools/
     """
-    names: dict[str, int] = {}
+    yield from same_names(pools)
     owners: dict[str, int] = {}
     for index, pool in enumerate(pools):
-        if pool.name in names:
-            message = f"is already the name of [{names[pool.name]}]; names must differ"
-            yield Finding(path=(index, "name"), value=pool.name, message=message)
-        names.setdefault(pool.name, index)
         for place, group in enumerate(pool.instance_groups):
             if owners.setdefault(group, index) != index:
                 message = f"is already in {pools[owners[group]].name!r}; a group is in one pool"

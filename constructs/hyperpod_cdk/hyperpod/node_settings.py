@@ -239,14 +239,10 @@ def _label_findings(labels: Mapping[str, str]) -> Iterator[Finding]:
     keys = shape("sagemaker.ClusterKubernetesLabelKey")
     values = shape("sagemaker.ClusterKubernetesLabelValue")
     for key, value in labels.items():
-        for finding in limit_findings(
-            key, limits=keys, noun="a label's key such as example.com/team"
-        ):
-            yield finding.under(key)
-        for finding in limit_findings(
-            value, limits=values, noun="a label's value such as research"
-        ):
-            yield finding.under(key)
+        noun = "a label's key such as example.com/team"
+        yield from limit_findings(key, limits=keys, noun=noun, path=(key,))
+        noun = "a label's value such as research"
+        yield from limit_findings(value, limits=values, noun=noun, path=(key,))
 
 
 def _limit_schema(schema: dict[str, Any]) -> None:

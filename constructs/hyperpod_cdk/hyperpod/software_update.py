@@ -182,3 +182,9 @@ class AutoPatchConfig(Section):
         if drain is not None and self.strategy != _DRAIN_STRATEGY:
             message = f"must be left out with {self.strategy}; it is for {_DRAIN_STRATEGY}"
             yield error(("drain",), drain.model_dump(exclude_none=True), message)
+
+
+def rolls_back_on_alarms(update: ScheduledUpdateConfig | AutoPatchConfig | None) -> bool:
+    """Say whether CloudWatch alarms roll an update back."""
+    deployment = None if update is None else update.deployment
+    return deployment is not None and bool(deployment.rollback_alarms)

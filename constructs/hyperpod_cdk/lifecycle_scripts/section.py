@@ -1,17 +1,17 @@
 """The `lifecycle_scripts` section, and folders of scripts of your own."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationInfo, field_validator
+from pydantic import Field, field_validator
 
 from hyperpod_cdk.schema.arns import BUCKET_NAME, KmsKeyArn, PrincipalArn, path_part
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import Message, listed_twice
-from hyperpod_cdk.schema.section import Listed, Section, judged
+from hyperpod_cdk.schema.section import Listed, Section, judged, path_mark
 
 ENTRY_SCRIPT = "on_create.sh"
 """The script of a folder that nodes run; it runs the others."""
@@ -29,10 +29,48 @@ _NAME = re.compile(r"[A-Za-z0-9 _.+@=-]+(/[A-Za-z0-9 _.+@=-]+)*")
 _TEXT = (".sh", ".bash", ".py")
 
 
+def _problems(directory: Path) -> Iterator[str]:
+    """Yield why nodes could not run the scripts of a folder."""
+    if not directory.is_dir():
+        yield f"must be a folder with an {ENTRY_SCRIPT}; {str(directory)!r} is none"
+        return
+    keys = script_keys(directory)
+    if ENTRY_SCRIPT not in keys:
+        yield f"has no {ENTRY_SCRIPT}, the script that nodes run; add it"
+        return
+    if len(keys) > _MOST_FILES:
+        yield f"has {len(keys):,} files, more than {_MOST_FILES:,}; let a script download them"
+        return
+    for name in {OWN, FOLDERS} & {key.partition("/")[0] for key in keys}:
+        yield f"has a folder {name}, which the bucket uses for other scripts; rename it"
+    for key in keys:
+        if (directory / key).is_symlink():
+            yield f"has {key}, a symbolic link, which a bucket cannot hold; put the file there"
+        if _NAME.fullmatch(key) is None:
+            yield f"has {key!r}; rename it: letters, digits, spaces and _.+@=- are allowed"
+    size = sum((directory / key).stat().st_size for key in keys)
+    if size > _MOST_BYTES:
+        limit = _MOST_BYTES // 1024**2
+        yield f"has {size:,} bytes, more than {limit} MiB; let a script download what is large"
+        return
+    if not (directory / ENTRY_SCRIPT).read_bytes().startswith(b"#!"):
+        yield (
+            f"has an {ENTRY_SCRIPT} whose first line does not say what runs it; begin it with "
+            "#!/bin/bash"
+        )
+    for key in keys:
+        content = (directory / key).read_bytes()
+        if (key.endswith(_TEXT) or content.startswith(b"#!")) and b"\r\n" in content:
+            yield (
+                f"has {key} with the line ends of Windows, for which a node says `bad "
+                f"interpreter`; convert it with: sed -i 's/\\r$//' {directory / key}"
+            )
+
+
 class OwnScriptsConfig(Section):
     """Scripts of your own."""
 
-    directory: str | None = None
+    directory: Annotated[str | None, path_mark(_problems)] = None
     """Folder of scripts of your own, which nodes run as root: its on_create.sh, which runs the
     others. Relative to the folder of the configuration file. Default: none."""
 
@@ -44,17 +82,6 @@ class OwnScriptsConfig(Section):
     def runs_own_scripts_alone(self) -> bool:
         """Whether the project's scripts do not run."""
         return self.directory is not None and self.run == "instead"
-
-    @field_validator("directory")
-    @classmethod
-    def _find_directory(cls, value: str | None, info: ValidationInfo) -> str | None:
-        if value is None:
-            return None
-        folder = (Path((info.context or {}).get("folder", "")) / value).absolute()
-        message = folder_problem(folder)
-        if message is not None:
-            raise ValueError(message)
-        return str(folder)
 
     def _findings(self) -> Iterator[Finding]:
         if self.directory is None and self.run != "after":
@@ -94,46 +121,6 @@ def script_keys(directory: Path) -> list[str]:
     return sorted(
         path.as_posix() for path in paths if not any(part.startswith(".") for part in path.parts)
     )
-
-
-def folder_problem(directory: Path) -> str | None:
-    """Return why nodes could not run the scripts of a folder; None if they can."""
-    if not directory.is_dir():
-        return f"must be a folder with an {ENTRY_SCRIPT}; {str(directory)!r} is none"
-    return next(_problems(directory, keys=script_keys(directory)), None)
-
-
-def _problems(directory: Path, *, keys: Sequence[str]) -> Iterator[str]:
-    if ENTRY_SCRIPT not in keys:
-        yield f"has no {ENTRY_SCRIPT}, the script that nodes run; add it"
-        return
-    if len(keys) > _MOST_FILES:
-        yield f"has {len(keys):,} files, more than {_MOST_FILES:,}; let a script download them"
-        return
-    for name in {OWN, FOLDERS} & {key.partition("/")[0] for key in keys}:
-        yield f"has a folder {name}, which the bucket uses for other scripts; rename it"
-    for key in keys:
-        if (directory / key).is_symlink():
-            yield f"has {key}, a symbolic link, which a bucket cannot hold; put the file there"
-        if _NAME.fullmatch(key) is None:
-            yield f"has {key!r}; rename it: letters, digits, spaces and _.+@=- are allowed"
-    size = sum((directory / key).stat().st_size for key in keys)
-    if size > _MOST_BYTES:
-        limit = _MOST_BYTES // 1024**2
-        yield f"has {size:,} bytes, more than {limit} MiB; let a script download what is large"
-        return
-    if not (directory / ENTRY_SCRIPT).read_bytes().startswith(b"#!"):
-        yield (
-            f"has an {ENTRY_SCRIPT} whose first line does not say what runs it; begin it with "
-            "#!/bin/bash"
-        )
-    for key in keys:
-        content = (directory / key).read_bytes()
-        if (key.endswith(_TEXT) or content.startswith(b"#!")) and b"\r\n" in content:
-            yield (
-                f"has {key} with the line ends of Windows, for which a node says `bad "
-                f"interpreter`; convert it with: sed -i 's/\\r$//' {directory / key}"
-            )
 
 
 # Without the suffixes that S3 keeps for itself, and without dots, which no certificate covers.

@@ -255,24 +255,22 @@ _ZONAL_LISTS = (_PUBLIC, "eks_subnet_cidrs")
 ZONES_WITHOUT_EKS = {"use1-az3": "us-east-1", "usw1-az2": "us-west-1", "cac1-az3": "ca-central-1"}
 """Availability zones in which EKS places no network interface, with their regions."""
 
-Earlier = Mapping[str, Any]
 
-
-def public_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Findings:
+def public_subnet_findings(value: Sequence[str], *, earlier: Values) -> Findings:
     """Judge the public subnets: count, place in the VPC, overlaps."""
-    if not value and _has_own_vpc(earlier) and _nat_gateways(earlier) == "one_per_zone":
+    if not value and earlier.get("vpc_id") is None and _each_zone_has_gateway(earlier):
         message = "must list a subnet for each NAT gateway; or choose network.nat_gateways: none"
         yield Finding(value=[], message=message)
     yield from _block_findings(value, earlier=earlier)
 
 
-def eks_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Findings:
+def eks_subnet_findings(value: Sequence[str], *, earlier: Values) -> Findings:
     """Judge the new subnets of the control plane: count, place in the VPC, overlaps."""
     publics = earlier.get(_PUBLIC, value)
     if value and len(value) < _FEWEST_ZONES:
         message = f"must list at least {_FEWEST_ZONES} subnets: EKS needs two availability zones"
         yield Finding(value=list(value), message=message)
-    if len(value) > len(publics) and _nat_gateways(earlier) == "one_per_zone":
+    if len(value) > len(publics) and _each_zone_has_gateway(earlier):
         message = (
             f"must have no more entries than {_PUBLIC} ({len(publics)}): each is in the zone of a "
             "NAT gateway; list more of those, or choose network.nat_gateways: single"
@@ -281,7 +279,7 @@ def eks_subnet_findings(value: Sequence[str], *, earlier: Earlier) -> Findings:
     yield from _block_findings(value, earlier=earlier)
 
 
-def zone_findings(value: Sequence[str] | None, *, earlier: Earlier) -> Findings:
+def zone_findings(value: Sequence[str] | None, *, earlier: Values) -> Findings:
     """Judge the list of zones: one for each subnet, each once."""
     publics, eks = (len(earlier.get(name, ())) for name in _ZONAL_LISTS)
     if value is None:
@@ -290,7 +288,7 @@ def zone_findings(value: Sequence[str] | None, *, earlier: Earlier) -> Findings:
             message = f"must name the zones of more than {ZONES_FOUND_BY_NAME} {kind} subnets"
             yield Finding(value=None, message=message)
         return
-    if _nat_gateways(earlier) == "one_per_zone" and len(value) != len(earlier.get(_PUBLIC, value)):
+    if _each_zone_has_gateway(earlier) and len(value) != len(earlier.get(_PUBLIC, value)):
         message = f"must have as many entries as {_PUBLIC} ({publics}): one a zone"
         yield Finding(value=list(value), message=message)
     elif len(value) < max(publics, eks):
@@ -304,7 +302,7 @@ def zone_findings(value: Sequence[str] | None, *, earlier: Earlier) -> Findings:
             yield error((index,), zone, "is listed twice; name each zone once")
 
 
-def hyperpod_subnet_findings(subnets: Sequence[Mapping[str, Any]], *, earlier: Earlier) -> Findings:
+def hyperpod_subnet_findings(subnets: Sequence[Mapping[str, Any]], *, earlier: Values) -> Findings:
     """Judge the HyperPod subnets: count, CIDR blocks, IDs, zones."""
     most = shape("sagemaker.Subnets").maximum or 0
     if not 1 <= len(subnets) <= most:
@@ -321,32 +319,25 @@ def hyperpod_subnet_findings(subnets: Sequence[Mapping[str, Any]], *, earlier: E
             named for named in own if not cidrs.is_inside(named[1], outer=earlier["vpc_cidr"])
         ]
         yield from cidrs.association_findings(earlier["vpc_cidr"], secondary=outside)
-    ids = [each["subnet_id"] for each in subnets]
-    for index, subnet_id in enumerate(ids):
-        if subnet_id is not None and subnet_id in ids[:index]:
-            yield error((index, "subnet_id"), subnet_id, "is listed twice; list it once")
-    if "availability_zone_ids" in earlier and _nat_gateways(earlier) == "one_per_zone":
+    yield from listed_once([each["subnet_id"] for each in subnets], key="subnet_id")
+    if "availability_zone_ids" in earlier and _each_zone_has_gateway(earlier):
         network = {"hyperpod_subnets": subnets}
         for finding in nat_zone_findings(network, zones=earlier["availability_zone_ids"]):
             yield replace(finding, path=finding.path[1:])
 
 
-def _block_findings(value: Sequence[str], *, earlier: Earlier) -> Findings:
+def _block_findings(value: Sequence[str], *, earlier: Values) -> Findings:
     if earlier.get("vpc_cidr") is not None:
         yield from cidrs.outside_findings(value, vpc_cidr=earlier["vpc_cidr"])
     own: list[NamedCidr] = [((index,), cidr) for index, cidr in enumerate(value)]
     yield from cidrs.overlap_findings(own, others=_zonal_cidrs(earlier))
 
 
-def _has_own_vpc(earlier: Earlier) -> bool:
-    return earlier.get("vpc_id") is None
+def _each_zone_has_gateway(earlier: Values) -> bool:
+    return earlier.get("nat_gateways") == "one_per_zone"
 
 
-def _nat_gateways(earlier: Earlier) -> object:
-    return earlier.get("nat_gateways")
-
-
-def _zonal_cidrs(earlier: Earlier) -> list[NamedCidr]:
+def _zonal_cidrs(earlier: Values) -> list[NamedCidr]:
     return [
         ((name, index), cidr)
         for name in _ZONAL_LISTS

@@ -172,6 +172,7 @@ class ClusterAutoscaler(Construct):
                     ],
                     resources=[groups],
                     conditions={"StringEquals": {"aws:ResourceTag/eks:cluster-name": cluster_name}},
+                    wildcard="EKS draws the names of the groups; their tag limits which.",
                 ),
                 add(
                     sid="FindNodeGroups",
@@ -188,17 +189,14 @@ class ClusterAutoscaler(Construct):
                         "ec2:GetInstanceTypesFromInstanceRequirements",
                     ],
                     resources=["*"],
+                    wildcard="They only read, and AWS takes no resource for them.",
                 ),
                 add(
                     sid="LookAtNodeGroups",
                     why="Labels, taints and tags of a group without nodes.",
                     actions=["eks:DescribeNodegroup"],
                     resources=[node_groups],
+                    wildcard="EKS draws the ends of the node groups' ARNs.",
                 ),
             ],
-            wildcards={
-                groups: "EKS draws their names; their tag limits it.",
-                node_groups: "EKS draws the ends of their ARNs.",
-                "*": "They only read, and AWS takes no resource for them.",
-            },
         )

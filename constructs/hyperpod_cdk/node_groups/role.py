@@ -9,11 +9,7 @@ from constructs import Construct
 
 from hyperpod_cdk.hyperpod.node_permissions import network_statements
 from hyperpod_cdk.hyperpod.orchestrator import Eks
-from hyperpod_cdk.synthesis.reasons import (
-    acknowledge,
-    acknowledge_inline_policies,
-    managed_policy_nag_id,
-)
+from hyperpod_cdk.synthesis.reasons import acknowledge_inline_policies, attach_managed_policy
 
 # To join and hand pods their roles, and to pull images:
 # https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html
@@ -58,12 +54,9 @@ class NodeRole(Construct):
             "Role",
             description="Nodes of EKS node groups",
             assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
-            managed_policies=[
-                iam.ManagedPolicy.from_aws_managed_policy_name(name) for name in _MANAGED
-            ],
             # In the role, so that what depends on it waits for its permissions, too.
             inline_policies={"Network": iam.PolicyDocument(statements=statements)},
         )
         acknowledge_inline_policies(self.role)
-        reason = "EKS documents this managed policy as the nodes', and AWS keeps it."
-        acknowledge(self.role, {managed_policy_nag_id(name): reason for name in _MANAGED})
+        for name in _MANAGED:
+            attach_managed_policy(self.role, name, whose="one of EKS's nodes")

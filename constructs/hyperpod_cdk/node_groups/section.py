@@ -70,7 +70,7 @@ def _type_findings(types: Sequence[str]) -> Iterator[Finding]:
         yield Finding(
             value=list(types), message=f"must list 1 to {_MOST_TYPES} types, EKS's limits"
         )
-    yield from listed_twice(types, message="is listed twice; list each once")
+    yield from listed_twice(types)
 
 
 def _label_findings(labels: Mapping[str, str]) -> Iterator[Finding]:
@@ -343,16 +343,6 @@ class ManagedNodeGroupConfig(Section):
         if self.raid0 and diskless:
             message = f"must be left out: {diskless.instance_type} has no local disks"
             yield error(("raid0",), True, message)
-
-
-def group_findings(groups: Sequence[ManagedNodeGroupConfig]) -> Iterator[Finding]:
-    """Find groups that share a name."""
-    names: dict[str, int] = {}
-    for index, group in enumerate(groups):
-        if group.name in names:
-            message = f"is already the name of [{names[group.name]}]; names must differ"
-            yield Finding(path=(index, "name"), value=group.name, message=message)
-        names.setdefault(group.name, index)
 
 
 def node_group_subnets(

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from hyperpod_cdk.schema.errors import Finding
 from hyperpod_cdk.schema.limits import Message, is_token
-from hyperpod_cdk.schema.section import Api, Section, judged
+from hyperpod_cdk.schema.section import Api, Section, judged, path_mark
 
 RELEASE: Final = "node-health"
 """Name of its Helm release."""
@@ -103,10 +103,39 @@ class RecurringHealthConfig(Section):
     """Seconds after which an unfinished check is ignored, 60 to 3600. Default: 600."""
 
 
+def _problems(script: Path) -> Iterator[str]:
+    """Yield why a node could not run a script."""
+    try:
+        content = script.read_bytes() if script.is_file() else None
+    except OSError as error:
+        yield f"cannot be read: {error.strerror}"
+        return
+    if content is None:
+        yield f"must be a script; {str(script)!r} is not a file"
+        return
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        yield f"must be text in UTF-8, for a ConfigMap carries it; {str(script)!r} is not"
+        return
+    if not text.startswith("#!/"):
+        yield "must say in its first line what runs it; begin it with #!/bin/sh"
+    if len(text) > _MOST_CHARACTERS:
+        yield (
+            f"has {len(text):,} characters, more than {_MOST_CHARACTERS:,}; put what is long into "
+            "the image"
+        )
+    if "\r\n" in text:
+        yield (
+            "has the line ends of Windows, for which a node says `not found`; convert it with: "
+            f"sed -i 's/\\r$//' {script}"
+        )
+
+
 class NodeHealthConfig(Section):
     """A script on each node with GPUs or Trainium, checks of idle nodes between jobs, or both."""
 
-    script: str | None = None
+    script: Annotated[str | None, path_mark(_problems)] = None
     """The script, relative to the folder of the configuration file: its first line names its
     interpreter, and a non-zero exit code means failure. At most 100,000 characters. Default: none,
     for recurring checks alone."""
@@ -142,48 +171,8 @@ class NodeHealthConfig(Section):
     recurring: RecurringHealthConfig | None = None
     """Checks of idle nodes between jobs. Default: none."""
 
-    @field_validator("script")
-    @classmethod
-    def _find_script(cls, value: str | None, info: ValidationInfo) -> str | None:
-        if value is None:
-            return None
-        script = (Path((info.context or {}).get("folder", "")) / value).absolute()
-        message = next(_problems(script), None)
-        if message is not None:
-            raise ValueError(message)
-        return str(script)
-
     @model_validator(mode="after")
     def _check_something(self) -> Self:
         if self.script is None and self.recurring is None:
             raise ValueError("checks nothing; set script, recurring or both, or leave it out")
         return self
-
-
-def _problems(script: Path) -> Iterator[str]:
-    """Yield why a node could not run a script."""
-    try:
-        content = script.read_bytes() if script.is_file() else None
-    except OSError as error:
-        yield f"cannot be read: {error.strerror}"
-        return
-    if content is None:
-        yield f"must be a script; {str(script)!r} is not a file"
-        return
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        yield f"must be text in UTF-8, for a ConfigMap carries it; {str(script)!r} is not"
-        return
-    if not text.startswith("#!/"):
-        yield "must say in its first line what runs it; begin it with #!/bin/sh"
-    if len(text) > _MOST_CHARACTERS:
-        yield (
-            f"has {len(text):,} characters, more than {_MOST_CHARACTERS:,}; put what is long into "
-            "the image"
-        )
-    if "\r\n" in text:
-        yield (
-            "has the line ends of Windows, for which a node says `not found`; convert it with: "
-            f"sed -i 's/\\r$//' {script}"
-        )

@@ -26,7 +26,6 @@ from hyperpod_cdk.synthesis.reasons import (
     acknowledge_inline_policies,
     skip_checkov,
     statement,
-    wildcard_nag_id,
 )
 from hyperpod_shared.clusters import CLUSTER_EVENT, NODE_HEALTH, STATE_CHANGE
 
@@ -168,6 +167,7 @@ class Notifier(Construct):
                 "sagemaker:ListClusterEvents",
             ],
             resources=[any_hyperpod_cluster(self)],
+            wildcard="The ARN of a HyperPod cluster ends in an id that is drawn at its creation.",
         )
         if training_plan_arns:
             allow(
@@ -199,14 +199,6 @@ class Notifier(Construct):
                 actions=["kms:Decrypt", "kms:GenerateDataKey"],
                 resources=[topic_key.key_arn],
             )
-        acknowledge(
-            role,
-            {
-                wildcard_nag_id(self, any_hyperpod_cluster(self)): (
-                    "The ARN of a HyperPod cluster ends in an id that is drawn when it is created."
-                ),
-            },
-        )
 
     def _let_look_at(self, node_groups: Sequence[tuple[str, str]], role: iam.Role) -> None:
         arns = [arn_of(self, "eks", "nodegroup", f"{'/'.join(each)}/*") for each in node_groups]

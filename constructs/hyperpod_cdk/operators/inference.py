@@ -19,7 +19,7 @@ from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from hyperpod_cdk.eks.service_account_role import ServiceAccountRole, TokenIssuer
-from hyperpod_cdk.operators.load_balancers import SWITCH, load_balancer_statements
+from hyperpod_cdk.operators.load_balancers import SWITCH, WILDCARD, load_balancer_statements
 from hyperpod_cdk.synthesis.logs import access_log_bucket
 from hyperpod_cdk.synthesis.reasons import (
     NIST,
@@ -85,21 +85,18 @@ class InferenceAccess(Construct):
             resources=[execution.role_arn],
             conditions={"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}},
         )
-        self._grant("OperatorPolicy", role=execution, statements=[passing])
+        inline_policy(self, "OperatorPolicy", role=execution, statements=[passing])
         balancers = self._role(
             "LoadBalancers",
             service_account="aws-load-balancer-controller",
             description="Makes the load balancers of endpoints",
         )
-        self._grant(
-            "LoadBalancersPolicy",
-            role=balancers,
-            statements=[*load_balancer_statements(self, vpc_id=setup.vpc_id)],
-        )
+        balancing = [*load_balancer_statements(self, vpc_id=setup.vpc_id)]
+        inline_policy(self, "LoadBalancersPolicy", role=balancers, statements=balancing)
         scaling = self._role(
             "Keda", service_account="keda-operator", description="Scales endpoints by metrics"
         )
-        self._grant("KedaPolicy", role=scaling, statements=[*_keda_statements(self)])
+        inline_policy(self, "KedaPolicy", role=scaling, statements=[*_keda_statements(self)])
         self.configuration: Mapping[str, Any] = {
             "executionRoleArn": execution.role_arn,
             "tlsCertificateS3Bucket": self._bucket().bucket_name,
@@ -131,22 +128,6 @@ class InferenceAccess(Construct):
             description=description,
             services=services,
         ).role
-
-    def _grant(
-        self, construct_id: str, *, role: iam.Role, statements: Sequence[iam.PolicyStatement]
-    ) -> None:
-        reason = (
-            "AWS takes no resource for it, or names it only when it is made; a tag of the "
-            "controller's or the VPC limits what it changes."
-        )
-        wildcards = {arn for each in statements for arn in each.resources if "*" in arn}
-        inline_policy(
-            self,
-            construct_id,
-            role=role,
-            statements=statements,
-            wildcards=dict.fromkeys(sorted(wildcards), reason),
-        )
 
     def _bucket(self) -> s3.Bucket:
         # AWS's policy names buckets that begin so. One that was kept of a former stack keeps its
@@ -218,7 +199,7 @@ class ClusterArnParameter(Construct):
 
 def _keda_statements(scope: Construct) -> Iterator[iam.PolicyStatement]:
     workspaces = Stack.of(scope).format_arn(service="aps", resource="workspace", resource_name="*")
-    add = partial(statement, scope, added_by=SWITCH)
+    add = partial(statement, scope, added_by=SWITCH, wildcard=WILDCARD)
     yield add(
         sid="ReadMetrics",
         why="KEDA scales an endpoint by metrics of CloudWatch.",

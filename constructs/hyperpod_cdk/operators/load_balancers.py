@@ -12,6 +12,11 @@ from hyperpod_cdk.synthesis.reasons import statement
 
 SWITCH: Final = "`operators.inference_operator`"
 """The key of the configuration that adds the statements."""
+WILDCARD: Final = (
+    "AWS takes no resource for it, or names it only when it is made; a tag of the controller's or "
+    "the VPC limits what it changes."
+)
+"""Why resources of the statements have wildcards."""
 # The controller's tag of what it makes.
 _OWN = "elbv2.k8s.aws/cluster"
 _SERVICE = "elasticloadbalancing.amazonaws.com"
@@ -76,4 +81,5 @@ def load_balancer_statements(scope: Construct, *, vpc_id: str) -> Iterator[iam.P
             actions=row["actions"],
             resources=[arn for name in row["resources"] for arn in resources[name]],
             conditions=conditions[row["conditions"]] if "conditions" in row else None,
+            wildcard=WILDCARD,
         )

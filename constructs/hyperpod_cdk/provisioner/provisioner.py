@@ -28,6 +28,7 @@ from hyperpod_cdk.synthesis.logs import OWNED_BY_AWS, LogGroups
 from hyperpod_cdk.synthesis.reasons import (
     acknowledge,
     acknowledge_inline_policies,
+    inline_policy,
     skip_checkov,
     statement,
     wildcard_nag_id,
@@ -260,9 +261,9 @@ class Provisioner(Construct):
         rights = stack.resolve([statement.to_statement_json() for statement in statements])
         key = (stack.node.path, json.dumps(rights, sort_keys=True))
         if key not in self._granted:
-            policy = iam.Policy(scope, construct_id, roles=[self.role], statements=list(statements))
-            acknowledge_inline_policies(policy)
-            self._granted[key] = policy
+            self._granted[key] = inline_policy(
+                scope, construct_id, role=self.role, statements=statements
+            )
         return self._granted[key]
 
     @property

@@ -6,17 +6,16 @@ yet: patterns and lengths let it pass, enumerations do not.
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from math import inf
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidationError
 from pydantic_core import CoreSchema, core_schema
 
 from hyperpod_cdk.facts.service_limits import Shape, shape
-from hyperpod_cdk.schema.errors import Finding, Findings, KeyPath, refuse
+from hyperpod_cdk.schema.errors import Finding, Findings, KeyPath, error, refuse
 
 # Names in Kubernetes (RFC 1123):
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
@@ -113,7 +112,7 @@ class ApiLimits(Limits):
         """The values of an enumeration."""
         return shape(self.shape_name).values
 
-    def findings(self, value: str | int) -> list[Finding]:
+    def findings(self, value: str | int) -> Findings:
         """Find what makes a value unacceptable to the API."""
         return limit_findings(value, limits=shape(self.shape_name), noun=self.noun)
 
@@ -182,11 +181,20 @@ class ListLimits(Limits):
 def listed_twice(
     values: Sequence[object], *, message: str = TWICE, of: KeyPath = (), key: str | None = None
 ) -> Findings:
-    """Find values that a list has twice, or the value of a key of its items does; `of` the list."""
+    """Find values but None that a list, `of`, has twice, or of which a key of its items has one."""
     for index, item in enumerate(values):
-        if item in values[:index]:
-            path = (*of, index) if key is None else (*of, index, key)
-            yield Finding(path=path, value=item, message=message)
+        if item is not None and item in values[:index]:
+            yield error((*of, index) if key is None else (*of, index, key), item, message)
+
+
+def same_names(items: Iterable[Any]) -> Findings:
+    """Find the items of a list that have the name of one before them."""
+    names: dict[str, int] = {}
+    for index, item in enumerate(items):
+        first = names.setdefault(item.name, index)
+        if first != index:
+            message = f"is already the name of [{first}]; names must differ"
+            yield error((index, "name"), item.name, message)
 
 
 def is_token(value: object) -> bool:
@@ -194,30 +202,23 @@ def is_token(value: object) -> bool:
     return isinstance(value, str) and _TOKEN.search(value) is not None
 
 
-def limit_findings(value: str | int, *, limits: Shape, noun: str) -> list[Finding]:
+def limit_findings(
+    value: str | int, *, limits: Shape, noun: str, path: KeyPath = ()
+) -> Iterator[Finding]:
     """Find what makes a value of the right type unacceptable to the API."""
     if limits.values:
-        return (
-            []
-            if value in limits.values
-            else [
-                Finding(value=value, message=f"is not {noun}{unknown(value, known=limits.values)}")
-            ]
-        )
+        if value not in limits.values:
+            yield error(path, value, f"is not {noun}{unknown(value, known=limits.values)}")
+        return
     if is_token(value):
-        return []
+        return
     size, unit = (len(value), " characters") if isinstance(value, str) else (value, "")
-    if not _least(limits) <= size <= _most(limits):
-        open_ended = limits.maximum is None
-        bounds = (
-            f"{_least(limits)} or more" if open_ended else f"{_least(limits)} to {_most(limits)}"
-        )
-        message = f"must be {bounds}{unit}, the API's limits for {noun}"
-        return [Finding(value=value, message=message)]
-    if isinstance(value, str) and not limits.matches(value):
-        message = f"must match {limits.pattern}, the API's pattern for {noun}"
-        return [Finding(value=value, message=message)]
-    return []
+    least, most = limits.minimum or 0, limits.maximum
+    if size < least or (most is not None and size > most):
+        bounds = f"{least} or more" if most is None else f"{least} to {most}"
+        yield error(path, value, f"must be {bounds}{unit}, the API's limits for {noun}")
+    elif isinstance(value, str) and not limits.matches(value):
+        yield error(path, value, f"must match {limits.pattern}, the API's pattern for {noun}")
 
 
 def allowed(values: Sequence[str]) -> str:
@@ -253,11 +254,3 @@ def unknown(value: object, *, known: Sequence[str]) -> str:
     # Numbers and versions that look alike are not typing errors of each other.
     is_number = all(name.replace(".", "").isdigit() for name in known)
     return ("" if is_number else nearest(value, known=known)) + allowed(known)
-
-
-def _least(limits: Shape) -> int:
-    return 0 if limits.minimum is None else limits.minimum
-
-
-def _most(limits: Shape) -> float:
-    return inf if limits.maximum is None else limits.maximum

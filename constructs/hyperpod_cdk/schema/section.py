@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, get_args, get_origin
 
 from pydantic import (
@@ -13,6 +14,7 @@ from pydantic import (
     Strict,
     TypeAdapter,
     ValidationError,
+    ValidationInfo,
     model_validator,
 )
 from pydantic.fields import FieldInfo
@@ -133,6 +135,21 @@ def judged(find: Callable[[Any], Iterable[Finding]]) -> AfterValidator:
     def check(value: Item) -> Item:
         refuse(() if value is None else find(value))
         return value
+
+    return AfterValidator(check)
+
+
+def path_mark(find: Callable[[Path], Iterator[str]]) -> AfterValidator:
+    """Return the mark of a path from the file's folder; the first of its problems is told."""
+
+    def check(value: str | None, info: ValidationInfo) -> str | None:
+        if value is None:
+            return None
+        path = (Path((info.context or {}).get("folder", "")) / value).absolute()
+        message = next(find(path), None)
+        if message is not None:
+            raise ValueError(message)
+        return str(path)
 
     return AfterValidator(check)
 

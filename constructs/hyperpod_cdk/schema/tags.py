@@ -35,14 +35,10 @@ def tag_findings(tags: Mapping[str, str]) -> Findings:
             )
             yield error((key,), key, message)
         else:
-            for finding in limit_findings(
-                key, limits=shape("sagemaker.TagKey"), noun="a tag key such as team"
-            ):
-                yield finding.under(key)
-        for finding in limit_findings(
-            value, limits=shape("sagemaker.TagValue"), noun="a tag value such as research"
-        ):
-            yield finding.under(key)
+            noun = "a tag key such as team"
+            yield from limit_findings(key, limits=shape("sagemaker.TagKey"), noun=noun, path=(key,))
+        noun = "a tag value such as research"
+        yield from limit_findings(value, limits=shape("sagemaker.TagValue"), noun=noun, path=(key,))
 
 
 Tags = Annotated[

@@ -14,12 +14,11 @@ from constructs import Construct
 
 from hyperpod_cdk.encryption.data_keys import fixed_text
 from hyperpod_cdk.network.subnets import PrivateSubnet, SubnetZone
-from hyperpod_cdk.schema.errors import KeyPath
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.synthesis.reasons import (
     NIST,
     acknowledge,
-    acknowledge_inline_policies,
+    inline_policy,
     skip_checkov,
     statement,
 )
@@ -80,7 +79,6 @@ class AccountingDatabase(Construct):
             name, as is one beyond them.
         security_group: That of the nodes, which connect on port 3306.
         accounting: Size, subnets, backups, and whether deleting the stack deletes it.
-        key: Where the section is in the configuration. Default: `cluster.slurm.accounting`.
         encryption_key: KMS key of the records, their backups and the secret. Default: AWS's own
             keys.
 
@@ -99,12 +97,11 @@ class AccountingDatabase(Construct):
         zones: Sequence[str | None] = (),
         security_group: ec2.ISecurityGroup,
         accounting: AccountingConfig,
-        key: KeyPath = _KEY,
         encryption_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         self._accounting = accounting
-        self._fix(accounting, key=key, encryption_key=encryption_key)
+        self._fix(accounting, encryption_key=encryption_key)
         group = ec2.SecurityGroup(
             self,
             "SecurityGroup",
@@ -189,23 +186,18 @@ class AccountingDatabase(Construct):
 
     def _keep(self, accounting: AccountingConfig) -> None:
         """Keep the database, and what it is in: as long as it is there, EC2 deletes none of it."""
-        policy = (
-            RemovalPolicy.DESTROY
-            if accounting.delete_with_stack
-            else RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
-        )
+        kept = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
+        policy = RemovalPolicy.DESTROY if accounting.delete_with_stack else kept
         for construct in self.node.find_all():
             if isinstance(construct, CfnResource):
                 construct.apply_removal_policy(policy)
 
-    def _fix(
-        self, accounting: AccountingConfig, *, key: KeyPath, encryption_key: kms.IKey | None
-    ) -> None:
+    def _fix(self, accounting: AccountingConfig, *, encryption_key: kms.IKey | None) -> None:
         subnets = "subnet_ids" if accounting.subnet_ids else "subnet_cidrs"
         FixedValue(
             self,
             "SubnetValues",
-            key=(*key, subnets),
+            key=(*_KEY, subnets),
             value=", ".join(getattr(accounting, subnets)),
             reason="RDS does not move a database to other subnets",
             instead=_COPY,
@@ -244,9 +236,7 @@ class AccountingDatabase(Construct):
                 "RDS backs it up every day by itself; an AWS Backup plan is the account's."
             ),
         }
-        skipped = {
-            "CKV_AWS_118": monitoring,
-        }
+        skipped = {"CKV_AWS_118": monitoring}
         if not self._accounting.multi_az:
             reasons |= {"AwsSolutions-RDS3": standby, f"{NIST}RDSMultiAZSupport": standby}
             skipped |= {"CKV_AWS_157": standby}
@@ -272,7 +262,6 @@ def accounting_database_of(
     zones: Sequence[str | None] = (),
     security_group: ec2.ISecurityGroup,
     accounting: AccountingConfig,
-    key: KeyPath = _KEY,
     encryption_key: kms.IKey | None = None,
 ) -> AccountingDatabase | ImportedAccountingDatabase:
     """Return a new database, or the existing one that its section names.
@@ -282,7 +271,7 @@ def accounting_database_of(
     FixedValue(
         scope,
         f"{construct_id}CreatedAs",
-        key=key,
+        key=_KEY,
         value=accounting.created_as,
         reason=_ANOTHER_ONE,
         instead=_COPY,
@@ -296,7 +285,6 @@ def accounting_database_of(
         zones=zones,
         security_group=security_group,
         accounting=accounting,
-        key=key,
         encryption_key=encryption_key,
     )
 
@@ -355,5 +343,5 @@ class AccountingAccess(Construct):
         role: iam.IRole,
     ) -> None:
         super().__init__(scope, construct_id)
-        iam.Policy(self, "Policy", roles=[role], statements=accounting_statements(self, database))
-        acknowledge_inline_policies(self)
+        statements = accounting_statements(self, database)
+        inline_policy(self, "Policy", role=role, statements=statements)

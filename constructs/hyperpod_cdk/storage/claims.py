@@ -141,11 +141,6 @@ class FsxCsiDriverRole(PodRole):
         ]
 
 
-def provisioned_tag(cluster_name: str) -> str:
-    """Return the tag of the file systems that the driver makes, as a StorageClass has it."""
-    return f"{PROVISIONED_TAG}={cluster_name}"
-
-
 class FileSystemAvailability(Construct):
     """Waits until a file system can be mounted.
 
@@ -285,12 +280,13 @@ def provisioning_parameters(
     subnet: ec2.ISubnet,
     security_group: ec2.ISecurityGroup,
     storage: LustreConfig,
-    tag: str,
+    eks_cluster_name: str,
     encryption_key: kms.IKey | None = None,
 ) -> dict[str, str]:
     """Return the parameters of a StorageClass whose file systems are like the first one.
 
-    The tag is `key=value`. Without a key, AWS's own for FSx encrypts them.
+    The driver tags them with the name of the cluster. Without a key, AWS's own for FSx encrypts
+    them.
 
     https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/examples/kubernetes/dynamic_provisioning/README.md
     """
@@ -302,7 +298,7 @@ def provisioning_parameters(
         _THROUGHPUT: str(storage.throughput_mbps_per_tib),
         _COMPRESSION: storage.compression,
         "fileSystemTypeVersion": "2.15",
-        "extraTags": tag,
+        "extraTags": f"{PROVISIONED_TAG}={eks_cluster_name}",
         **encrypted,
     }
 

@@ -319,7 +319,6 @@ class OpenZfs(Construct):
         zone_id: ID of the subnet's AZ. Default: not known.
         security_group: Must let NFS (TCP 111, 2049, 20001-20003) through from the nodes.
         homes: Size, throughput, and whether deleting the stack deletes it.
-        key: Where the section is in the configuration. Default: `storage.home_directories`.
         encryption_key: KMS key of the files. Default: AWS's own key for FSx.
 
     Attributes:
@@ -335,7 +334,6 @@ class OpenZfs(Construct):
         zone_id: str | None = None,
         security_group: ec2.ISecurityGroup,
         homes: HomeDirectoriesConfig,
-        key: KeyPath = ("storage", "home_directories"),
         encryption_key: kms.IKey | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -347,7 +345,7 @@ class OpenZfs(Construct):
             "Compression": ("compression", homes.compression),
             "RootSquash": ("root_squash", _written(homes.root_squash)),
         }
-        _fix(self, key, fixed)
+        _fix(self, ("storage", "home_directories"), fixed)
         # L1: there is no L2.
         resource = fsx.CfnFileSystem(
             self,

@@ -119,14 +119,10 @@ def inline_policy(
     *,
     role: iam.IRole,
     statements: Sequence[iam.PolicyStatement],
-    wildcards: Mapping[str, str] | None = None,
 ) -> iam.Policy:
-    """Give a role a policy of its own, and say why each resource with a wildcard has one."""
+    """Give a role a policy of its own."""
     policy = iam.Policy(scope, construct_id, roles=[role], statements=list(statements))
     acknowledge_inline_policies(policy)
-    acknowledge(
-        policy, {wildcard_nag_id(scope, arn): reason for arn, reason in (wildcards or {}).items()}
-    )
     return policy
 
 
