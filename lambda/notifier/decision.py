@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_shared.clusters import ClusterStatus, Described, present_groups
-from hyperpod_shared.failures import UNKNOWN, Cause, ReportedFailure, own_message
+from hyperpod_shared.failures import UNKNOWN, ReportedFailure, own_message
 from hyperpod_shared.node_group_health import Issue, causing, issues_of
 from notifier.findings import Finding, What
 
@@ -160,11 +160,6 @@ def of_node_group(group: Described, *, cluster: str) -> Sequence[Message] | None
     ]
 
 
-def fault_of(*, group: str | None, cause: Cause) -> str:
-    """Return the name of a failure: of each cause in each group, one is told."""
-    return f"{of_group(group)}{cause.name}"
-
-
 def of_group(group: str | None) -> str:
     """Return what the names of a group's failures begin with; None: of the cluster's own."""
     return f"group/{group}/" if group else "cluster/"
@@ -201,7 +196,8 @@ def _failure(
     return _message(
         kind or NODES_FAIL,
         described,
-        fault=fault_of(group=failure.group, cause=failure.cause),
+        # Each cause in a group is told once.
+        fault=f"{of_group(failure.group)}{failure.cause.name}",
         group=failure.group,
         cause=failure.cause.name or "see what AWS says",
         happened=" ".join(

@@ -84,9 +84,7 @@ class Owner:
 
 def owner_in_labels(labels: Mapping[str, str]) -> str:
     """Name the owner that labels speak of, for a message."""
-    if STACK_LABEL not in labels:
-        return "someone else (it carries no mark of any stack)"
-    return f"the resource {labels.get(RESOURCE_LABEL)} of the stack {labels[STACK_LABEL]}"
+    return _named(labels.get(STACK_LABEL), labels.get(RESOURCE_LABEL))
 
 
 def is_marked(tags: Mapping[str, str]) -> bool:
@@ -96,9 +94,12 @@ def is_marked(tags: Mapping[str, str]) -> bool:
 
 def owner_in_tags(tags: Mapping[str, str]) -> str:
     """Name the owner that tags speak of, for a message."""
-    if not is_marked(tags):
-        return "someone else (it carries no mark of any stack)"
-    return f"the resource {tags.get(RESOURCE_TAG)} of the stack {tags[STACK_TAG]}"
+    return _named(tags.get(STACK_TAG), tags.get(RESOURCE_TAG))
+
+
+def _named(stack: str | None, resource: str | None) -> str:
+    unknown = "someone else (it carries no mark of any stack)"
+    return unknown if stack is None else f"the resource {resource} of the stack {stack}"
 
 
 def is_consent(tags: Mapping[str, str], owner: Owner) -> bool:

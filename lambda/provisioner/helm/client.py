@@ -169,10 +169,8 @@ class ReleaseClient:
         )
 
     def _release(self) -> Release | None:
-        name, namespace = self.properties.release_id
-        if not self.cluster.has_release(
-            name, namespace=namespace, timeout_seconds=self._read_seconds()
-        ):
+        (name, namespace), seconds = self.properties.release_id, self._read_seconds()
+        if not self.cluster.has_release(name, namespace=namespace, timeout_seconds=seconds):
             return None
         metadata = self._stored("get", "metadata")
         history = self._stored("history")
