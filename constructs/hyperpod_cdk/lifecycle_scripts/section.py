@@ -30,7 +30,7 @@ _TEXT = (".sh", ".bash", ".py")
 
 
 def _problems(directory: Path) -> Iterator[str]:
-    """Yield why nodes could not run the scripts of a folder."""
+    """Find what keeps nodes from running the scripts of a folder."""
     if not directory.is_dir():
         yield f"must be a folder with an {ENTRY_SCRIPT}; {str(directory)!r} is none"
         return

@@ -104,7 +104,7 @@ class RecurringHealthConfig(Section):
 
 
 def _problems(script: Path) -> Iterator[str]:
-    """Yield why a node could not run a script."""
+    """Find what keeps a node from running a script."""
     try:
         content = script.read_bytes() if script.is_file() else None
     except OSError as error:

@@ -181,14 +181,14 @@ class ListLimits(Limits):
 def listed_twice(
     values: Sequence[object], *, message: str = TWICE, of: KeyPath = (), key: str | None = None
 ) -> Findings:
-    """Find values but None that a list, `of`, has twice, or of which a key of its items has one."""
+    """Find values that a list, `of`, or a key of its items, has twice; None does not count."""
     for index, item in enumerate(values):
         if item is not None and item in values[:index]:
             yield error((*of, index) if key is None else (*of, index, key), item, message)
 
 
 def same_names(items: Iterable[Any]) -> Findings:
-    """Find the items of a list that have the name of one before them."""
+    """Find items of a list that share a name."""
     names: dict[str, int] = {}
     for index, item in enumerate(items):
         first = names.setdefault(item.name, index)
