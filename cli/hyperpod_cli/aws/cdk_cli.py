@@ -59,18 +59,11 @@ def templates_folder(config: Path) -> Path:
     return Path("cdk.out", name)
 
 
-def cdk(
-    *arguments: str,
-    config: Path,
-    output: Path | None = None,
-    shows: bool = True,
-    warns: bool = True,
-) -> int:
+def cdk(*arguments: str, config: Path, output: Path | None = None, shows: bool = True) -> int:
     """Run a command of the CDK CLI on the app; return its exit code.
 
-    It is for the terminal: the command may ask. Of its errors, each warning is shown once, or,
-    where they were shown already, none (`warns`). Templates go to `output`, by default
-    `templates_folder`.
+    It is for the terminal: the command may ask. Of its errors, each warning is shown once.
+    Templates go to `output`, by default `templates_folder`.
     """
     folder = output or templates_folder(config)
     options = ["--no-notices", "--output", str(folder), "-c", f"config={config}"]
@@ -85,7 +78,7 @@ def cdk(
         encoding="utf-8",
         errors="replace",
     )
-    code = _waited(process, warns=warns)
+    code = _waited(process)
     # The CLI exits with 1 where the app refuses the configuration with 2.
     return REFUSED if code == FAILED else code
 
@@ -107,9 +100,9 @@ def cdk_alone(*arguments: str) -> int:
     return _waited(process)
 
 
-def _waited(process: subprocess.Popen[str], *, warns: bool = True) -> int:
+def _waited(process: subprocess.Popen[str]) -> int:
     try:
-        for line in without_chatter(process.stderr or (), warns=warns):
+        for line in without_chatter(process.stderr or ()):
             error = sys.stderr.styled if isinstance(sys.stderr, Output) else sys.stderr
             print(_in_its_colors(line), file=error, flush=True)
         return process.wait()
@@ -126,7 +119,7 @@ def _in_its_colors(line: str) -> str:
     return "".join(visible(part) if index % 2 == 0 else part for index, part in enumerate(parts))
 
 
-def without_chatter(lines: Iterable[str], *, warns: bool = True) -> Iterator[str]:
+def without_chatter(lines: Iterable[str]) -> Iterator[str]:
     """Yield what is passed on of the CLI's errors, as it comes."""
     said: set[str] = set()
     below = False
@@ -134,7 +127,7 @@ def without_chatter(lines: Iterable[str], *, warns: bool = True) -> Iterator[str
         text = _COLOR.sub("", line).rstrip()
         if warning := _WARNING.match(text):
             below = True
-            if warns and warning["warning"] not in said:
+            if warning["warning"] not in said:
                 yield warning["warning"]
             said.add(warning["warning"])
         elif below and (not text or text.startswith(_BELOW)):

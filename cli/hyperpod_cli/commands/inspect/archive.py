@@ -1,5 +1,6 @@
 """`hyperpod-cdk archive`, and `rehearse-change` on what it reads."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -21,14 +22,7 @@ def archive(
 
     Changes are rehearsed on it.
     """
-    from hyperpod_cdk import load_config
-    from hyperpod_cli.aws.session import aws_session
-    from hyperpod_cli.inspect.archive.archive import written
-    from hyperpod_cli.inspect.archive.reading import archive_of
-
-    loaded = load_config(config)
-    found = archive_of(loaded, session=aws_session(region=region, config=loaded))
-    for line in written(found, path=file):
+    for line in _archived(config, region=region, path=file):
         typer.echo(line)
 
 
@@ -72,11 +66,7 @@ def rehearse_change(
     """
     import tempfile
 
-    from hyperpod_cdk import load_config
-    from hyperpod_cli.aws.session import aws_session
     from hyperpod_cli.commands.rehearsal import rehearsal
-    from hyperpod_cli.inspect.archive.archive import written
-    from hyperpod_cli.inspect.archive.reading import archive_of
     from hyperpod_cli.terminal.errors import OpsError
 
     if archive is not None and save is not None:
@@ -86,9 +76,7 @@ def rehearse_change(
     with tempfile.TemporaryDirectory() as folder:
         path = archive or save or Path(folder, "deployed.zip")
         if archive is None:
-            loaded = load_config(config)
-            found = archive_of(loaded, session=aws_session(region=region, config=loaded))
-            for line in written(found, path=path):
+            for line in _archived(config, region=region, path=path):
                 typer.echo(line, err=True)
         code: int = rehearsal().change(
             config,
@@ -99,3 +87,15 @@ def rehearse_change(
             as_json=as_json,
         )
     return code
+
+
+def _archived(config: Path, *, region: str | None, path: Path) -> Iterator[str]:
+    """Write what is deployed into a file; yield what is to be said of it."""
+    from hyperpod_cdk import load_config
+    from hyperpod_cli.aws.session import aws_session
+    from hyperpod_cli.inspect.archive.archive import written
+    from hyperpod_cli.inspect.archive.reading import archive_of
+
+    loaded = load_config(config)
+    found = archive_of(loaded, session=aws_session(region=region, config=loaded))
+    return written(found, path=path)
