@@ -150,28 +150,25 @@ class Runner:
             if unusable := next(filter(None, map(_unusable, every)), ""):
                 raise FailedError(unusable)
             disrupted = next(filter(None, map(_disruption, every)), "")
-            node_of = dict(seen.node_of)
+            lines: dict[str, list[str]] = {}
+            error, blamed = disrupted, not disrupted
             if len(ended) == work.pods:
                 lines = {
                     pod["spec"].get("nodeName", ""): [*Log(self.connect, pod).lines()]
                     for pod in ended
                 }
-                blamed = not disrupted
-                yield (
-                    work,
-                    JobOutcome(lines=lines, node_of=node_of, error=disrupted, is_of_nodes=blamed),
-                )
             elif is_late or len(own) < work.pods:
-                error = self._failure(work)
+                failure = self._failure(work)
                 # Kubernetes deletes the pods of a job whose time is over.
-                ran = id(work) in seen.begun and (bool(own) or _DEADLINE in error)
-                blamed = ran and not disrupted and error != _DELETED
-                error = disrupted or error or (_why(every) if is_late else "")
-                if error:
-                    yield (
-                        work,
-                        JobOutcome(lines={}, node_of=node_of, error=error, is_of_nodes=blamed),
-                    )
+                ran = id(work) in seen.begun and (bool(own) or _DEADLINE in failure)
+                blamed &= ran and failure != _DELETED
+                error = disrupted or failure or (_why(every) if is_late else "")
+                if not error:
+                    continue
+            else:
+                continue
+            node_of = dict(seen.node_of)
+            yield work, JobOutcome(lines=lines, node_of=node_of, error=error, is_of_nodes=blamed)
         pending = [pod for pod in there if _phase(pod) not in _BEGUN]
         seen.wait = _unscheduled(there) or (f"{len(pending)} Pending" if pending else "none yet")
 
