@@ -238,7 +238,8 @@ def _with_nodes(plan: Plan, *, request: DeploymentRequest) -> Iterator[Effect]:
 def _of_stacks(plan: Plan) -> Iterator[Effect]:
     """Yield what becomes of stacks themselves, even where a template stays the same.
 
-    The CDK CLI lifts a protection that is not wanted: anyone may delete the stack from then on.
+    The CDK CLI lifts a protection that is not wanted: anyone may delete the stack from then on. One
+    that is wanted it adds.
     """
     for stack in plan.stacks:
         there = plan.former[stack.name]
@@ -247,6 +248,9 @@ def _of_stacks(plan: Plan) -> Iterator[Effect]:
         if there.is_protected and not stack.is_protected:
             text = "its termination protection is lifted"
             yield Effect(rule="stack.unprotected", stack=stack.name, text=text)
+        if stack.is_protected and not there.is_protected:
+            text = "it gets termination protection"
+            yield Effect(rule="stack.protected", stack=stack.name, text=text)
         if there.tags != stack.tags:
             text = "its tags change, and with them those of its resources"
             yield Effect(rule="stack.tags", stack=stack.name, text=text)

@@ -4,7 +4,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from hyperpod_cli.inspect.preflight.validators.training_plans import with_groups
+from hyperpod_cdk import Config
 from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.plan.plan import Plan
 from hyperpod_cli.plan.removal import KEPT
@@ -41,10 +41,7 @@ def unannounced(
 
 def not_holding(stage: LifeStage, *, counts: Mapping[str, int]) -> list[str]:
     """Return what `verify` finds wrong with so many nodes, once nothing is on its way any more."""
-    config = with_groups(
-        stage.config,
-        lambda group: group.model_copy(update={"instance_count": counts[group.name]}),
-    )
+    config = _with_counts(stage.config, counts)
     wait_for_nodes(config, clients=stage.environment.clients)
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
@@ -62,6 +59,17 @@ def not_holding(stage: LifeStage, *, counts: Mapping[str, int]) -> list[str]:
         if not found or time.monotonic() > deadline:
             return found
         time.sleep(_PAUSE_SECONDS)
+
+
+def _with_counts(config: Config, counts: Mapping[str, int]) -> Config:
+    lists = {
+        key: tuple(
+            group.model_copy(update={"instance_count": counts[group.name]})
+            for group in getattr(config.cluster, key)
+        )
+        for key in ("instance_groups", "restricted_instance_groups")
+    }
+    return config.model_copy(update={"cluster": config.cluster.model_copy(update=lists)})
 
 
 def unsaid(kept: Iterable[str], *, plan: Plan, existing: Iterable[str]) -> Iterator[str]:

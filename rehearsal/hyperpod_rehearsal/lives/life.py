@@ -192,7 +192,13 @@ class Life:
             stage.environment.aws.tell(fault)
         names = [stack_name(stage.config, kind) for kind in STACKS]
         before, nodes = snapshot(clients, names), stage.nodes()
-        wanted = [stack for stack in plan.stacks if stack.name not in plan.unchanged]
+        # Tags and protection change without the template.
+        touched = {effect.stack for effect in plan.effects}
+        wanted = [
+            stack
+            for stack in plan.stacks
+            if stack.name in touched or stack.name not in plan.unchanged
+        ]
         failure = stage.deploy_stacks(wanted, former=plan.former)
         if failure is not None:
             if fault is None or FailingStep.read(stage.environment.aws.directory) == fault:

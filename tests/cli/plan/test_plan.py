@@ -169,17 +169,17 @@ def test_what_a_section_says_is_removed_is_deleted_for_whoever_approves(
 
 @pytest.mark.slow(seconds=1)
 @pytest.mark.parametrize(
-    ("was", "wanted", "status", "lifted"),
+    ("was", "wanted", "status", "rules"),
     [
-        (True, False, "CREATE_COMPLETE", True),
-        (True, True, "CREATE_COMPLETE", False),
-        (False, False, "CREATE_COMPLETE", False),
-        (False, True, "CREATE_COMPLETE", False),
+        (True, False, "CREATE_COMPLETE", ["stack.unprotected"]),
+        (True, True, "CREATE_COMPLETE", []),
+        (False, False, "CREATE_COMPLETE", []),
+        (False, True, "CREATE_COMPLETE", ["stack.protected"]),
         # It is deleted, and made again.
-        (True, False, "ROLLBACK_COMPLETE", False),
+        (True, False, "ROLLBACK_COMPLETE", []),
     ],
 )
-def test_a_protection_is_not_lifted_unsaid(
+def test_a_protection_is_neither_lifted_nor_added_unsaid(
     default_config: Config,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
@@ -187,7 +187,7 @@ def test_a_protection_is_not_lifted_unsaid(
     was: bool,
     wanted: bool,
     status: str,
-    lifted: bool,
+    rules: list[str],
 ) -> None:
     file = tmp_path / "ml.yaml"
     file.write_text("name: ml\n")
@@ -199,8 +199,8 @@ def test_a_protection_is_not_lifted_unsaid(
     monkeypatch.setattr(request, "deployer_session", lambda _: Played(describe_cluster={}))
     monkeypatch.setattr(request, "stacks_in", lambda _: [stack])
     found = planning.make_plan(DeploymentRequest(path=file, templates=tmp_path))
-    assert found.changes is lifted
-    assert ("stack.unprotected" in {each.rule for each in found.effects}) is lifted
+    assert [each.rule for each in found.effects if "protected" in each.rule] == rules
+    assert found.changes is bool(rules)
     assert ("ml-platform: no change" in "\n".join(found.lines())) is not found.changes
 
 
