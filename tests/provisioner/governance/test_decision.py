@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_shared.governance import Noun
 from provisioner.governance.decision import (
@@ -189,44 +190,36 @@ def test_quotas_are_deleted_before_the_policy() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "parts"),
+    "found",
     [
-        (
-            _found(_there(_POLICY, is_ours=False)),
-            ["cluster policy ml-policy", "delete-cluster-scheduler-config", "leave out governance"],
-        ),
-        (
-            _found(_P, _there(_RESEARCH, name="theirs", is_ours=False)),
-            ["compute quota theirs, the quota of the team research", "delete-compute-quota"],
-        ),
+        _found(_there(_POLICY, is_ours=False)),
+        _found(_P, _there(_RESEARCH, name="theirs", is_ours=False)),
     ],
+    ids=["policy", "quota"],
 )
-def test_refusal_names_what_is_in_the_way(found: Found, parts: list[str]) -> None:
+def test_refusal_names_what_is_in_the_way(found: Found, snapshot: SnapshotAssertion) -> None:
     step = decide(found, _wanted(_RESEARCH))
 
     assert isinstance(step, Refuse)
-    assert all(part in str(step.error) for part in parts)
+    assert str(step.error) == snapshot
 
 
 @pytest.mark.parametrize(
-    ("status", "deletes", "parts"),
+    ("status", "deletes"),
     [
-        ("CreateFailed", False, ["Change the quota of the team research", "then deploy again."]),
-        ("UpdateFailed", False, ["Change the quota of the team research", "then deploy again."]),
-        (
-            "DeleteFailed",
-            False,
-            ["delete-compute-quota --compute-quota-id id-ml-research", "gone, deploy again."],
-        ),
-        ("DeleteRollbackFailed", True, ["delete-compute-quota", "gone, delete the stack again."]),
-        ("DeleteFailed", True, ["If it stays DeleteFailed, ask AWS Support"]),
+        ("CreateFailed", False),
+        ("UpdateFailed", False),
+        ("DeleteFailed", False),
+        ("DeleteRollbackFailed", True),
+        ("DeleteFailed", True),
     ],
 )
-def test_a_failure_says_what_mends_it(status: str, deletes: bool, parts: list[str]) -> None:
+def test_a_failure_says_what_mends_it(
+    status: str, deletes: bool, snapshot: SnapshotAssertion
+) -> None:
     item = _there(_RESEARCH, status, changed_at=_SENT_AT + 1, reason="It is so")
     found = _found(_P, item, waited=PATIENCE_SECONDS + 1)
     step = decide(found, _wanted(_RESEARCH, deletes=deletes))
 
     assert isinstance(step, Fail)
-    assert all(part in str(step.error) for part in parts)
-    assert deletes == ("deploy again" not in str(step.error))
+    assert str(step.error) == snapshot
