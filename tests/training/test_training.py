@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from tests.support.configs import REPOSITORY
 from tests.support.patience import PATIENCE_SECONDS
@@ -191,7 +192,7 @@ def test_it_reads_weights_in_parts_and_tokens_and_text_of_folders(tmp_path: Path
     assert losses(loaded)[0][1] == pytest.approx(float(made.stdout.split()[-1]), rel=1e-5)
     assert len(losses(text)) == 2
     assert losses(refused) == []
-    assert "knows 256: tokenize it for this model" in (tmp_path / "c.stderr").read_text()
+    assert "tokenize it for this model" in (tmp_path / "c.stderr").read_text()
 
 
 def test_deepspeed_resumes_with_the_losses_of_a_run_that_was_not_stopped(
@@ -224,28 +225,26 @@ PROCESS = {"RANK": "0", "LOCAL_RANK": "0", "WORLD_SIZE": "4"}
 
 
 @pytest.mark.parametrize(
-    ("changes", "environment", "message"),
+    ("changes", "environment"),
     [
-        ({"--max-steps": "0"}, PROCESS, "argument --max-steps: 0 is not 1 or more"),
-        ({"--strategy": "ddp"}, PROCESS, "argument --strategy: invalid choice: 'ddp'"),
-        ({"--sequence-length": "1"}, PROCESS, "a sample needs 2 tokens or more"),
-        ({"--learning-rate": "-1"}, PROCESS, "--learning-rate -1.0 is not above 0"),
-        ({}, {}, "start it with torchrun"),
-        ({}, PROCESS, "--global-batch-size 6 is not a multiple of 4 processes"),
+        ({"--max-steps": "0"}, PROCESS),
+        ({"--strategy": "ddp"}, PROCESS),
+        ({"--sequence-length": "1"}, PROCESS),
+        ({"--learning-rate": "-1"}, PROCESS),
+        ({}, {}),
+        ({}, PROCESS),
         (
             {},
             PROCESS | {"TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_MAX_RESTARTS": "3"},
-            "set TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1",
         ),
-        (
-            {"--checkpoints": "/proc/here"},
-            PROCESS | {"WORLD_SIZE": "1"},
-            "--checkpoints /proc/here: ",
-        ),
+        ({"--checkpoints": "/proc/here"}, PROCESS | {"WORLD_SIZE": "1"}),
     ],
 )
 def test_bad_arguments_are_refused_in_one_line_without_pytorch(
-    tmp_path: Path, changes: dict[str, str], environment: dict[str, str], message: str
+    tmp_path: Path,
+    changes: dict[str, str],
+    environment: dict[str, str],
+    snapshot: SnapshotAssertion,
 ) -> None:
     arguments = ARGUMENTS | {"--checkpoints": str(tmp_path)} | changes
     run = subprocess.run(
@@ -259,5 +258,6 @@ def test_bad_arguments_are_refused_in_one_line_without_pytorch(
     )
 
     assert (run.returncode, run.stdout) == (2, "")
-    assert message in run.stderr
-    assert len(run.stderr.splitlines()) == 1
+    # Versions of Python write the choices of an option differently.
+    lines = [line.partition(" (choose")[0] for line in run.stderr.splitlines()]
+    assert lines == snapshot

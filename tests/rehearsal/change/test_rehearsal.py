@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import yaml
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_rehearsal.change import rehearsal
@@ -39,23 +40,9 @@ SCALED = {
 
 
 @pytest.mark.parametrize(
-    ("had", "changes", "there", "where", "what"),
-    [
-        (
-            {},
-            OTHER,
-            SCALED,
-            "8: node_groups[0] (system).labels: {'team': 'a'}",
-            "changes together with volume_size_gib, which replaces the nodes",
-        ),
-        (
-            BLOCK,
-            {"detailed_monitoring": True},
-            SCALED,
-            "9: node_groups[0] (system).detailed_monitoring: true",
-            "changes while the group has nodes (3)",
-        ),
-    ],
+    ("had", "changes"),
+    [({}, OTHER), (BLOCK, {"detailed_monitoring": True})],
+    ids=["two changes at once", "a change with nodes"],
 )
 def test_what_eks_refuses_is_told_as_make_deploy_tells_it(
     monkeypatch: pytest.MonkeyPatch,
@@ -65,15 +52,13 @@ def test_what_eks_refuses_is_told_as_make_deploy_tells_it(
     *,
     had: Mapping[str, Any],
     changes: Mapping[str, Any],
-    there: Mapping[str, Any],
-    where: str,
-    what: str,
+    snapshot: SnapshotAssertion,
 ) -> None:
     changed = document(**had, **changes)
     former, wanted = configure(document(**had)), configure(changed)
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump(changed, sort_keys=False), "utf-8")
-    clients = Played(describe_nodegroup={"nodegroup": there}).client
+    clients = Played(describe_nodegroup={"nodegroup": SCALED}).client
     stage = SimpleNamespace(
         assembly=assemble(wanted).directory,
         chart=SimpleNamespace(path=tmp_path),
@@ -101,5 +86,5 @@ def test_what_eks_refuses_is_told_as_make_deploy_tells_it(
         progress=Progress(),
     ).run()
 
-    assert prediction.error.startswith(f"{path}:{where} {what}")
+    assert prediction.error.replace(f"{path}", "FILE") == snapshot
     assert (prediction.code, prediction.rollback) == (1, None)
