@@ -10,6 +10,7 @@ from threading import Thread
 from urllib.parse import urlsplit
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import load_file
 from hyperpod_cli.terminal.errors import OpsError
@@ -38,39 +39,21 @@ def rehearsal(path: Path, directory: Path) -> PipelineRehearsal:
 
 @pytest.mark.slow(seconds=60)
 def test_pushes_are_deployed_and_mistakes_stopped(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     checks = rehearsal(EXAMPLE, tmp_path).run()
 
     assert [check.title for check in checks if not check.ok] == []
-    assert [check.title for check in checks] == [
-        "the first push is deployed to all environments",
-        "approvers read what changes",
-        "dev: all of it works",
-        "prod: all of it works",
-        "a changed configuration is deployed to all environments",
-        "approvers read what a rehearsal says",
-        "a mistake stops in Build and is named",
-        "it does not reach prod",
-        "a mistake stops in CheckPipeline and is named",
-        "it does not reach dev, prod",
-        "a mistake stops in dev and is named",
-        "it does not reach prod",
-    ]
+    assert [check.title for check in checks] == snapshot
     said = capsys.readouterr().out
-    assert "Left out, as asked for: .ci/run in builds, and their set-up of tools" in said
-    assert "left out, as the local AWS has no CodePipeline: get-template of the pipeline" in said
-    assert (
-        "Approve-prod: approved, having read: prod: creates ml-prod-platform, ml-prod-storage, "
-        "ml-prod-addons, ml-prod-hyperpod. PERMISSIONS BROADEN. Not rehearsed: nothing is deployed "
-        "yet. Revision " in said
-    )
+    assert "asked for: .ci/run in builds" in said
+    assert "CodePipeline: get-template of the pipeline" in said
+    stacks = "ml-prod-platform, ml-prod-storage, ml-prod-addons, ml-prod-hyperpod"
+    assert f"prod: creates {stacks}. PERMISSIONS BROADEN. Not rehearsed: " in said
     # A node more broadens nothing, and replaces nothing.
-    assert (
-        "having read: prod: changes ml-prod-hyperpod. Without termination protection: "
-        "ml-prod-storage. Rehearsed: nothing would be lost; " in said
-    )
-    assert "cluster.name: 'ml-dev-cluster-2' cannot be changed once it is deployed" in said
+    assert "prod: changes ml-prod-hyperpod. " in said
+    assert ": ml-prod-storage. Rehearsed: nothing would be lost; " in said
+    assert "cluster.name: 'ml-dev-cluster-2' cannot be changed" in said
     review = tmp_path / "work" / "execution-1" / "Review-prod" / "build" / "review" / "diff.txt"
     assert "ml-prod-platform: new, " in review.read_text("utf-8")
 
