@@ -83,7 +83,7 @@ def pairs() -> Iterator[Pair]:
     Values that no row has, whatever else it has, are left out.
     """
     possible = {
-        key: [setting for setting in _settings(key) if _alone(setting) is not None]
+        key: [setting for setting in _settings(key) if alone(setting) is not None]
         for key in switches()
     }
     for first, second in combinations(possible, 2):
@@ -100,7 +100,7 @@ def covered(row: Row) -> Iterator[Pair]:
 
 def refusal(settings: Sequence[Setting]) -> str:
     """Return the line that refuses values, if possible one that names the keys of all."""
-    needs = [_alone(setting) or {} for setting in settings]
+    needs = [alone(setting) or {} for setting in settings]
     tried = (refusals(_with(settings, rest)) for rest in ({**needs[0], **needs[-1]}, *needs, {}))
     lines = [lines[0] for lines in tried if lines]
     if not lines:
@@ -136,7 +136,7 @@ def cover(rows: Iterable[Row]) -> list[Row]:
 
 def _completed(pair: Pair) -> dict[Key, int] | None:
     """Return a valid row with a pair; None if none is found."""
-    one, other = (_alone(setting) or {} for setting in pair)
+    one, other = (alone(setting) or {} for setting in pair)
     for rest in ({}, {**one, **other}, {**other, **one}):
         row = _mended(_with(pair, rest), kept={key for key, _ in pair}, changes=_MOST_CHANGES)
         if row is not None:
@@ -210,7 +210,7 @@ def _needed(rows: list[Row]) -> list[Row]:
 
 
 @cache
-def _alone(setting: Setting) -> dict[Key, int] | None:
+def alone(setting: Setting) -> dict[Key, int] | None:
     """Return a valid row with a value, and what it needs."""
     return _mended(_set([setting]), kept={setting[0]}, changes=_MOST_CHANGES)
 
@@ -235,4 +235,4 @@ def _pair(one: Setting, other: Setting) -> Pair:
 
 def impossible() -> list[Setting]:
     """Return the values that no row has, whatever else it has."""
-    return [each for key in switches() for each in _settings(key) if _alone(each) is None]
+    return [each for key in switches() for each in _settings(key) if alone(each) is None]

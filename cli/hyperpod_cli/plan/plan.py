@@ -29,7 +29,7 @@ from hyperpod_cli.plan.permissions import (
     resources_before_and_after,
     with_actions,
 )
-from hyperpod_cli.plan.refusals import changed_fixed_values, refused_stacks
+from hyperpod_cli.plan.refusals import changed_fixed_values, missed_exports, refused_stacks
 from hyperpod_cli.plan.request import DeploymentRequest
 from hyperpod_cli.plan.stack_effects import DESTRUCTIVE, RESOURCES, stack_effects
 from hyperpod_cli.stack_progress.fixed_values import refuse_changes
@@ -148,6 +148,8 @@ def make_plan(request: DeploymentRequest) -> Plan:
         if lines := [*refused_stacks(former, region=region, again=request.again)]:
             raise LinesError("\n".join(lines))
         refuse_changes(changed_fixed_values(stacks, former=former), config=request.path)
+        if lines := [*missed_exports(stacks, there=there, file=request.path)]:
+            raise LinesError("\n".join(lines))
         held = held_back(stacks, former=former, config=config, client=client)
         plan = plan_of(
             [stack for stack in stacks if stack.name not in held],

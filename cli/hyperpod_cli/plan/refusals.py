@@ -1,8 +1,9 @@
 """Refuses, before anything changes, what AWS would refuse, or in the middle of an update."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
-from hyperpod_cli.aws.assembly import Stack
+from hyperpod_cli.aws.assembly import Stack, export_names, import_names
 from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.stack_progress import fixed_values
 from hyperpod_cli.stack_progress.failures import Situation, next_step
@@ -26,6 +27,34 @@ def refused_stacks(
             continue
         step = next_step(Situation(stack=name, region=region, status=stack.status, again=again))
         yield f"{name}: is {stack.status}. {step.meaning} Run: {'; '.join(step.commands)}"
+
+
+def missed_exports(
+    stacks: Sequence[Stack], *, there: Mapping[str, Deployed | None], file: Path
+) -> Iterator[str]:
+    """Yield a line for each stack that imports what a deployment would export no more.
+
+    CloudFormation refuses to take an export away that another stack imports, and those that a
+    configuration has come after the one that exports, those that it has no more stay as they are.
+    """
+    wanted = {stack.name for stack in stacks}
+    going = {
+        export: stack.name
+        for stack in stacks
+        if (former := there[stack.name]) is not None
+        for export in {*export_names(former.template)} - {*export_names(stack.template)}
+    }
+    for name, stack in there.items():
+        imported = () if stack is None else import_names(stack.template)
+        missed = sorted({going[each] for each in imported if each in going})
+        if missed:
+            way = f"aws cloudformation delete-stack --stack-name {name}"
+            if name in wanted:
+                way = f"npx cdk deploy {name} --exclusively -c config={file}"
+            yield (
+                f"{name}: imports from {' and '.join(missed)} what would be exported no more, "
+                f"which CloudFormation refuses. First run: {way}"
+            )
 
 
 def foreign_stack(name: str, stack: Deployed) -> str:

@@ -53,7 +53,8 @@ class HyperPodApi:
         tags = or_none(lambda: self._tags(described["ClusterArn"]))
         # Not visible there yet, unless it went between the two calls.
         gone = tags is None and described["ClusterStatus"] == ClusterStatus.DELETING
-        return {} if gone else described, tags or {}
+        # The answer need not have the name.
+        return {} if gone else {"ClusterName": self.name, **described}, tags or {}
 
     def create(self, cluster: ClusterInput, marks: Mapping[str, str]) -> None:
         """Create the cluster, with marks among the user's tags."""
