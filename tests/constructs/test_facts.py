@@ -14,6 +14,7 @@ import pytest
 from hyperpod_cdk import load_config
 from hyperpod_cdk.eks.section import HYPERPOD_KUBERNETES_VERSIONS
 from hyperpod_cdk.facts import instance_types as facts_module
+from hyperpod_cdk.facts import mig
 from hyperpod_cdk.facts.instance_types import (
     InstanceFacts,
     default_threads_per_core,
@@ -364,6 +365,16 @@ def test_a_pattern_matches_as_in_the_service(name: str, text: str, *, is_matched
 def test_unknown_shape_is_refused() -> None:
     with pytest.raises(KeyError):
         shape("sagemaker.NoSuchShape")
+
+
+def test_a_layout_fits_on_its_gpu() -> None:
+    for instance_type in mig.types_with_layouts():
+        most = mig.partitions(instance_type)
+        for layout in mig.layouts(instance_type):
+            parts = mig.partitioned(instance_type, layout)
+            assert all(count <= most[profile] for profile, count in parts.items()), layout
+            sevenths = sum(count * int(profile[0]) for profile, count in parts.items())
+            assert sevenths <= 7, layout
 
 
 def test_regions_know_their_partition() -> None:

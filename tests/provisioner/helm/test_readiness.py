@@ -369,3 +369,4 @@ def test_last_warning_comes_before_later_events() -> None:
 def test_report_names_some_and_counts_the_rest(snapshot: SnapshotAssertion) -> None:
     events = {"aws-hyperpod": [_event_at("health-monitoring-agent", "no image")]}
     assert [report([AGENT] * 5, events), report([AGENT], {})] == snapshot
+    assert " more" not in report([AGENT] * 3, {})

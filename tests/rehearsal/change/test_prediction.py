@@ -24,7 +24,7 @@ def change(action: ChangeAction, type: str = FILES, *, holds_data: bool = True) 
     return ResourceChange("ml-storage", action, type, "Files1", "Files", holds_data)
 
 
-def nodes(*pods: str, is_managed: bool = False) -> EndingNodes:
+def nodes(*pods: str, count: int = 2, is_managed: bool = False) -> EndingNodes:
     of = tuple(
         ArchivedNode(
             id=f"i-{number}",
@@ -33,7 +33,7 @@ def nodes(*pods: str, is_managed: bool = False) -> EndingNodes:
             status="Running",
             pods=pods,
         )
-        for number in range(2)
+        for number in range(count)
     )
     return EndingNodes(group="workers", ends=1, added=0, nodes=of, is_managed=is_managed)
 
@@ -59,6 +59,12 @@ def test_it_is_told(values: dict[str, Any], code: int, snapshot: SnapshotAsserti
     assert [line for line in found.lines() if line not in {*prediction().lines()}] == snapshot
     assert found.code == code
     assert found.as_json()["code"] == code
+
+
+def test_ten_nodes_are_named_and_the_rest_is_counted() -> None:
+    lines = [*prediction(nodes=[nodes(count=12)]).lines()]
+    assert sum("ml.m5.large" in line for line in lines) == 10
+    assert "  and 2 more nodes" in lines
 
 
 def test_where_and_when_it_was_predicted_is_told(snapshot: SnapshotAssertion) -> None:

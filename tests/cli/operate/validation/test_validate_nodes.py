@@ -15,6 +15,7 @@ from hyperpod_cdk import Config
 from hyperpod_cli.operate import clusters
 from hyperpod_cli.operate.validation import command, fabric
 from hyperpod_cli.operate.validation.recorded import recorded
+from hyperpod_cli.operate.validation.targets import targets
 from hyperpod_cli.operate.validation.work import Runner
 from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, REFUSED
 from hyperpod_emulator.hardware import EFA, GPU
@@ -373,6 +374,18 @@ def test_nodes_of_a_node_group(
     tested = {each["subject"] for each in found["findings"] if each["check"] == "GPUs"}
     assert tested == set(names(2))
     assert {each["check"] for each in found["findings"] if each["result"] == "skipped"} == {"Xid"}
+
+
+def test_nodes_of_a_switch_are_next_to_each_other(site: Site) -> None:
+    places = ["baa", "aba", "aab", "aaa"]  # the farthest layer first
+    for name, place in zip(names(4), places, strict=True):
+        layers = {f"topology.k8s.aws/network-node-layer-{n}": s for n, s in enumerate(place, 1)}
+        site.kubernetes.put_node(
+            name, instance_type=P5, labels={**OF_HYPERPOD, **layers}, capacity=DEVICES
+        )
+    with client_of(site.kubernetes, site.folder) as api:
+        nodes = targets(api, cluster="ml-cluster", groups=["workers"], busy_too=True)
+    assert [node.name for node in nodes] == ["n0003", "n0002", "n0001", "n0000"]
 
 
 def test_nothing_checked_is_a_failure(ready: Site, snapshot: SnapshotAssertion) -> None:
