@@ -9,7 +9,7 @@ from hyperpod_cli.stack_progress import fixed_values
 from hyperpod_cli.stack_progress.failures import Situation, next_step
 from hyperpod_cli.stack_progress.fixed_values import FixedValueChange
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
-from hyperpod_stacks.table import DEPLOYMENT_TAG
+from hyperpod_stacks.table import DEPLOYMENT_TAG, NODES
 
 # The CLI deletes a stack whose creation failed, and a change set has touched nothing.
 _DEPLOYABLE = ("REVIEW_IN_PROGRESS", "ROLLBACK_FAILED")
@@ -48,9 +48,12 @@ def missed_exports(
         imported = () if stack is None else import_names(stack.template)
         missed = sorted({going[each] for each in imported if each in going})
         if missed:
-            way = f"aws cloudformation delete-stack --stack-name {name}"
             if name in wanted:
                 way = f"npx cdk deploy {name} --exclusively -c config={file}"
+            elif name.endswith(tuple(f"-{kind}" for kind in NODES)):
+                way = f"hyperpod-cdk destroy {file}"
+            else:
+                way = f"aws cloudformation delete-stack --stack-name {name}"
             yield (
                 f"{name}: imports from {' and '.join(missed)} what would be exported no more, "
                 f"which CloudFormation refuses. First run: {way}"

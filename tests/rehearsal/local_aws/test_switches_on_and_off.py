@@ -1,8 +1,7 @@
 """Each switch is set in a running deployment and taken back, on the local CloudFormation.
 
 Of the templates there is what passes between stacks: exports, imports, and a parameter in place of
-all resources, which changes with them. Stacks that a configuration has no more stay, until the plan
-asks for their deletion.
+all resources, which changes with them. Stacks that a configuration has no more stay.
 """
 
 import hashlib
@@ -31,6 +30,8 @@ Templates = Mapping[str, Mapping[str, Any]]
 SETTINGS = [(key, place) for key, values in switches().items() for place in range(len(values))]
 # Of `make test`; the others are left to `make test-all`.
 OF_MAKE_TEST = {"notifications", "governance"}
+# Nodes that a configuration has no more are to be destroyed first, with what their deletion asks.
+_NODES = ("cluster",)
 _COMPLETE = {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
 
 
@@ -56,7 +57,7 @@ def test_a_switch_is_set_in_a_running_deployment_and_taken_back(
     deployment = Deployment(aws)
     try:
         for wanted in (without, with_it, without, with_it):
-            assert deployment.deploy(wanted) == []
+            assert deployment.deploy(wanted, obeys_plan=setting[0] == _NODES) == []
     finally:
         deployment.delete()
 
