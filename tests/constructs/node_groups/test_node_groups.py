@@ -28,14 +28,15 @@ def _section(types: list[str], **changes: Any) -> ManagedNodeGroupConfig:
 
 
 @pytest.fixture
-def made(stack: cdk.Stack, eks_cluster: eks.ICluster, view: View) -> Make:
+def made(
+    stack: cdk.Stack, eks_cluster: eks.ICluster, node_subnets: NodeSubnets, view: View
+) -> Make:
     """Return a function that makes a group, and returns its node group and template's data."""
 
     def make(types: list[str], **changes: Any) -> tuple[Json, Json]:
         vpc = ec2.Vpc.from_vpc_attributes(
             stack, "Vpc", vpc_id="vpc-0123456789abcdef0", availability_zones=["a", "b"]
         )
-        ids = ("subnet-0123456789abcdef0", "subnet-0123456789abcdef1")
         NodeGroups(
             stack,
             "NodeGroups",
@@ -43,10 +44,7 @@ def made(stack: cdk.Stack, eks_cluster: eks.ICluster, view: View) -> Make:
             groups=[_section(types, **changes)],
             kubernetes_version="1.34",
             vpc=vpc,
-            subnets=NodeSubnets(
-                subnets=[ec2.Subnet.from_subnet_id(stack, name, name) for name in ids],
-                zone_ids=("usw2-az1", "usw2-az2"),
-            ),
+            subnets=node_subnets,
             security_group=ec2.SecurityGroup.from_security_group_id(
                 stack, "Group", "sg-0123456789abcdef0"
             ),
