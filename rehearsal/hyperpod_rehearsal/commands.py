@@ -64,9 +64,7 @@ def rehearse(
     known = (_DEFAULT, *SCENARIOS)
     if scenario not in known:
         close = nearest(scenario, known=known) or f"; there are {', '.join(known)}."
-        raise OpsError(
-            f"--scenario: there is no scenario {scenario!r}{close} See docs/rehearsal.md."
-        )
+        raise OpsError(f"--scenario: there is no scenario {scenario!r}{close} See docs: rehearsal.")
     with _alone_in(work_directory):
         config = load_config(config_path)
         existing_resources(config, missing=missing)

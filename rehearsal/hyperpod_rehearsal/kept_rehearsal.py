@@ -113,7 +113,7 @@ def keep(stage: Stage) -> None:
                 f"  {command_line('diff', stage.config_path)}\n"
                 f"  {'kubectl get nodes' if kubernetes else status}\n"
                 f"{_fault(stage)}"
-                "docs/walk-through.md is a tour. Press Ctrl-C here to take everything down.\n"
+                "The docs have a tour (walk-through). Press Ctrl-C here to take everything down.\n"
             )
             wait_for_interrupt()
     except KeyboardInterrupt:

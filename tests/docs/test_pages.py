@@ -39,6 +39,9 @@ _KEY = re.compile(
     r"`((?:network|eks|storage|helm|cluster|lifecycle_scripts)\.(?!amazonaws)[a-z_.\[\]]*[a-z\]])`"
 )
 _FILE = re.compile(r"`([\w./<>-]+/[\w.<>-]*|[\w.-]+\.(?:cjs|json|md|py|svg|txt|yaml))`")
+_NAMED = re.compile(r"docs: ([a-z0-9-]+)|page ([a-z0-9-]+) of the docs")
+_IN_CHECKOUT = re.compile(r"(?<![/\w])docs/[\w-]+\.md|charts/pins\.yaml|examples/slurm")
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
 _TREE_ENTRY = re.compile(r"^([\w./]+)  +\S", re.MULTILINE)
 
 
@@ -261,3 +264,21 @@ def test_scenarios_end_in_the_state_that_the_page_says() -> None:
     assert len(shown) == 4
     for name, state in shown:
         assert f'"hyperpod", "{state}"' in source_of(SCENARIOS[name].play)
+
+
+def texts(source: Path) -> list[str]:
+    """Return the texts of a program that a user may read: all but what documents its code."""
+    tree = ast.parse(source.read_text("utf-8"))
+    code = [node for node in ast.walk(tree) if isinstance(node, _DOCUMENTED)]
+    strings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    documentation = [ast.get_docstring(node, clean=False) for node in code]
+    return [each for each in strings if isinstance(each, str) and each not in documentation]
+
+
+@pytest.mark.parametrize("folder", ["cli", "constructs", "lambda", "rehearsal", "stacks"])
+def test_messages_name_pages_and_no_file_of_the_checkout(folder: str) -> None:
+    """Who has installed the wheel has no `docs/`."""
+    said = [text for path in (REPOSITORY / folder).rglob("*.py") for text in texts(path)]
+    assert [text for text in said if _IN_CHECKOUT.search(text)] == []
+    named = {"".join(pair) for text in said for pair in _NAMED.findall(text)}
+    assert named <= {page.stem for page in DOCS.glob("*.md")}

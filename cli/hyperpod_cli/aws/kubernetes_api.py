@@ -123,7 +123,7 @@ def _refuse(error: ApiException) -> NoReturn:
             f"Kubernetes API: {error.status} {error.reason}; list your role under eks.admins and "
             "deploy, or associate AmazonEKSAdminViewPolicy with it, which allows reading "
             "everything; AmazonEKSViewPolicy (eks.viewers) does not include nodes. The commands "
-            "are in docs/verify.md"
+            "are in the page verify of the docs"
         ) from None
     if error.status == HTTPStatus.TOO_MANY_REQUESTS or error.status >= _FAULT:
         raise TransientError(

@@ -60,7 +60,7 @@ def run(
     *,
     config: ConfigFile,
     scenario: Annotated[
-        str, typer.Option(metavar="NAME", help="Let this fail or change (docs/rehearsal.md).")
+        str, typer.Option(metavar="NAME", help="Let this fail or change (docs: rehearsal).")
     ] = "default",
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep everything running until Ctrl-C.")

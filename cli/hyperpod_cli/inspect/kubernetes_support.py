@@ -26,7 +26,7 @@ def support_findings(config: Config, *, day: date, is_new: bool) -> Iterator[Fin
     elif day + _SOON >= end:
         message = (
             f"is a version whose extended support by EKS ends on {end}: EKS upgrades the cluster "
-            "then by itself; upgrade it before (docs/kubernetes-upgrade.md)"
+            "then by itself; upgrade it before (docs: kubernetes-upgrade)"
         )
     else:
         return

@@ -19,7 +19,7 @@ _INSTEAD = {
     "addon-versions": "Slurm comes with the nodes' AMI: `hyperpod-cdk status` shows its updates",
     "kubeconfig": "`hyperpod-cdk connect login` opens a shell where sinfo, squeue and sbatch are",
     "release": "`scontrol update node=NAME state=resume` on the controller lets jobs run there",
-    "validate-nodes": "submit the checks of examples/slurm with sbatch (docs/slurm-jobs.md)",
+    "validate-nodes": "submit checks with sbatch (docs: slurm-jobs)",
 }
 """What takes the place of a command that needs Kubernetes, by its name."""
 

@@ -80,7 +80,7 @@ def only_pipeline() -> Path:
     from hyperpod_cdk.pipeline.section import PipelineFile  # noqa: PLC0415
 
     place = Path("config/pipeline/pipeline.yaml")
-    copy = "or begin with the example in docs/pipeline.md"
+    copy = "or begin with the example in the page pipeline of the docs"
     return _only(PipelineFile.model_fields, "pipeline.yaml", in_checkout=place, otherwise=copy)
 
 

@@ -69,7 +69,7 @@ Templates = Annotated[
     typer.Option(help="Take this folder that `cdk synth` wrote. Default: synthesizes by itself."),
 ]
 Express = Annotated[
-    bool, typer.Option("--express", help="Use CloudFormation's express mode (docs/express.md).")
+    bool, typer.Option("--express", help="Use CloudFormation's express mode (docs: express).")
 ]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Write JSON to standard output, and nothing else.")

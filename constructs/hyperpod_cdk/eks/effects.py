@@ -40,7 +40,7 @@ def _of_version(former: StackState, wanted: StackState) -> Iterator[Effect]:
         yield Effect(
             rule="eks.version",
             text=f"Kubernetes {before} -> {after}, which neither a rollback nor another deployment "
-            "takes back (docs/kubernetes-upgrade.md)",
+            "takes back (docs: kubernetes-upgrade)",
             place=("eks", "version"),
             resources=frozenset(wanted.of_type(_CLUSTER)),
         )

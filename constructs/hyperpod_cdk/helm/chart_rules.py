@@ -129,7 +129,7 @@ def _absent(chart: HyperPodChart, asked: _Asked) -> Iterator[Finding]:
         if _is_needed(absent, values=asked.values):
             message = (
                 f"needs the chart {absent.name} {absent.version}, which is not in {chart.path}: "
-                "add it to charts/pins.yaml and run `hyperpod-cdk charts`, or set this to false"
+                "name a chart that has it in helm.chart (docs: helm), or set this to false"
             )
             yield error(("helm", *_switch(absent.conditions[0], helm=asked.helm)), True, message)
 

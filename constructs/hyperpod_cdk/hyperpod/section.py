@@ -81,7 +81,7 @@ class ClusterConfig(WaitingConfig):
 
     orchestrator: Literal["eks", "slurm"] = "eks"
     """What runs jobs on the nodes; cannot be changed later. eks: Kubernetes, on an EKS cluster.
-    slurm: Slurm, on a controller node of the cluster (docs/orchestrators.md). Default: eks."""
+    slurm: Slurm, on a controller node of the cluster (docs: orchestrators). Default: eks."""
 
     slurm: Annotated[SlurmConfig | None, OrchestratedBy(SLURM), Field(examples=[{}])] = None
     """How HyperPod runs Slurm. Default: HyperPod's defaults."""

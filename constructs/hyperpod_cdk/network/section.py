@@ -121,8 +121,9 @@ class NetworkConfig(Section):
         Field(examples=[_OWN_ACCOUNT]),
     ] = _OWN_ACCOUNT
     """What the VPC endpoints of a closed network allow. own_account: the actions of
-    docs/closed-network.md, for principals and buckets of this account. full_access: everything, as
-    AWS's default policy does, to find out whether a policy is the cause of a problem."""
+    the page closed-network of the docs, for principals and buckets of this account. full_access:
+    everything, as AWS's default policy does, to find out whether a policy is the cause of a
+    problem."""
 
     allowed_domains: Annotated[
         Listed[Domain] | None,

@@ -114,7 +114,7 @@ def _subnet(
 
 
 def _accept_zone_name(subnet: ec2.CfnSubnet) -> None:
-    reason = "The configuration names the zone, for one account; docs/configuration.md says so."
+    reason = "The configuration names the zone, for one account; docs: configuration."
     acknowledge(subnet, {"CloudFormation-Validate::W3010": reason})
     # cfn-lint reads templates, and no acknowledgment of the CDK's.
     subnet.add_metadata("cfn-lint", {"config": {"ignore_checks": ["W3010"]}})

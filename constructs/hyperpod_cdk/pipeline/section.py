@@ -58,7 +58,7 @@ class ConnectionSourceConfig(Section):
     """A repository on GitHub, GitLab or Bitbucket, through a connection of AWS CodeConnections."""
 
     arn: ConnectionArn
-    """ARN of the connection, which you make and authorize in the console: docs/pipeline.md."""
+    """ARN of the connection, which you make and authorize in the console (docs: pipeline)."""
 
     repository: RepositoryId
     """The repository: owner/name."""
@@ -151,7 +151,7 @@ class EnvironmentConfig(Section):
 
     rehearse_change: bool = False
     """Whether the review also deploys the change on a local copy of what is deployed there, for the
-    reviewer (docs/rehearse-change.md). Requires approval: true. Default: false."""
+    reviewer (docs: rehearse-change). Requires approval: true. Default: false."""
 
     def _findings(self) -> Findings:
         if self.rehearse_change and not self.approval:
@@ -183,8 +183,8 @@ class PipelineConfig(Section):
     """What is deployed, in this order. A failure stops the pipeline before the next one."""
 
     chart: ChartArchiveConfig | None = None
-    """Chart of the HyperPod dependencies. Default: each build packages the official one, as pinned
-    in charts/pins.yaml, from GitHub."""
+    """Chart of the HyperPod dependencies. Default: each build packages the official one, as
+    pinned, from GitHub."""
 
     notification_emails: Listed[EmailAddress] = ()
     """Who gets an e-mail when an execution fails, or waits for approval. Each must confirm the

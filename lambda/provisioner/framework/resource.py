@@ -23,7 +23,7 @@ _LONGEST_WAIT_SECONDS = 3480.0
 _WAY_TO_AWS = (
     "If the VPC that the provisioner runs in has no internet access, it needs a VPC endpoint of "
     "this service that lets HTTPS in from the provisioner's security group "
-    "(docs/closed-network.md); fix that, then deploy again."
+    "(docs: closed-network); fix that, then deploy again."
 )
 """What to do about a service that is not reached."""
 

@@ -141,4 +141,4 @@ def templates(*, config: ConfigFile) -> None:
     for path in sorted(target.rglob("*")):
         if path.is_file():
             typer.echo(f"{path.stat().st_size:>12,}  {path}")
-    typer.echo(f"Deploy them with {target}/deploy.sh; docs/templates.md says how.")
+    typer.echo(f"Deploy them with {target}/deploy.sh; the page templates of the docs says how.")

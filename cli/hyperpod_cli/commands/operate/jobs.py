@@ -26,9 +26,7 @@ def quota(
     *,
     jobs: Annotated[
         Path,
-        typer.Option(
-            metavar="CSV", help="Simulate these jobs: a line each, as in docs/governance.md."
-        ),
+        typer.Option(metavar="CSV", help="Simulate these jobs: a line each (docs: governance)."),
     ],
     config: ConfigFile,
     proposed: Annotated[

@@ -151,7 +151,7 @@ def _require_metrics(config: Config, path: Path) -> None:
     if not config.cluster.exists:
         raise OpsError(
             f"--actual: {path} has no HyperPod cluster (cluster: null), and there are no metrics "
-            "without one; AWS's Cost Explorer has costs by tag (docs/cost.md)"
+            "without one; AWS's Cost Explorer has costs by tag (docs: cost)"
         )
     if config.observability.prometheus is None:
         raise OpsError(
@@ -175,9 +175,7 @@ def _show(month: Month, *, cluster: str, head: str, source: str) -> None:
     out.print(rows)
     if month.unpriced:
         out.print("")
-        out.print(
-            f"No price is known of {', '.join(month.unpriced)} (docs/cost.md says how to read)"
-        )
+        out.print(f"No price is known of {', '.join(month.unpriced)} (docs: cost)")
 
 
 def _amounts(part: Part) -> tuple[str, str, str]:

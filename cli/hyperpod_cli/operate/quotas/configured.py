@@ -72,7 +72,7 @@ def governed(config: Config, *, name: str, region: str | None) -> Governed:
     if governance is None:
         raise OpsError(
             f"{name}: governance: is missing, so there are no quotas; write teams with quotas "
-            "there, as docs/governance.md shows"
+            "there, as the page governance of the docs shows"
         )
     nodes = {each.instance_type: each for each in _nodes(config, region=region)}
     left_out: list[str] = []

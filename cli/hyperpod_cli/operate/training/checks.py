@@ -78,7 +78,7 @@ def _of_image(request: JobRequest, session: AwsSession) -> Iterator[str]:
         found = []
     if not found:
         yield (
-            f"image: {image} is not in ECR; build and push it (docs/images.md), or name another "
+            f"image: {image} is not in ECR; build and push it (docs: images), or name another "
             "with --image"
         )
 

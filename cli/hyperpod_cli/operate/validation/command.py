@@ -45,7 +45,7 @@ from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, OpsError
 _FEWEST = 2
 _BACKENDS = ("c10d", "etcd")
 _LACKS = (
-    "for what the image lacks, build the training image (docs/images.md), or name an image that "
+    "for what the image lacks, build the training image (docs: images), or name an image that "
     "has it with --image"
 )
 
@@ -318,7 +318,7 @@ def _tell(
     floors = {name: floor for name, floor in BANDWIDTH_FLOORS.items() if name in types}
     for name, floor in floors.items():
         out.print(f"The floor of {name}, {floor.gb_per_second:g} GB/s, is of {floor.source}")
-    out.print(f"{summary(findings)} docs/validate-nodes.md says what each means.")
+    out.print(f"{summary(findings)} The page validate-nodes of the docs says what each means.")
     for line in advice(findings):
         out.print(f"  {line}")
     if options.json is not None:

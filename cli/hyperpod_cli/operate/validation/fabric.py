@@ -147,7 +147,7 @@ def _not_over_efa(whole: Measurement, floor: BandwidthFloor | None) -> Iterator[
     advice = (
         "NCCL did not use EFA: look whether the image has aws-ofi-nccl and libfabric for EFA, and "
         "whether the nodes' security group lets all traffic from and to itself through "
-        "(docs/validate-nodes.md)"
+        "(docs: validate-nodes)"
     )
     yield _finding(whole, _all(whole.nodes), expected, advice=advice)
     if 0 < len(whole.on_tcp) < len(whole.nodes):

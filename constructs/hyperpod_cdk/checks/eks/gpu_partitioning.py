@@ -19,6 +19,6 @@ def gpu_partitioning(config: Config) -> Findings:
             yield error(
                 (*where, "mig_profile"),
                 group.mig_profile,
-                "needs helm.components.gpu_operator: true, with the chart of the GPU operator in "
-                "charts/pins.yaml: without it nothing partitions GPUs, and no error appears",
+                "needs helm.components.gpu_operator: true, with a chart that has the GPU operator "
+                "(docs: helm): without it nothing partitions GPUs, and no error appears",
             )

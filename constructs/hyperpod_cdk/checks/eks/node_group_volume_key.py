@@ -16,5 +16,5 @@ def node_group_volume_key(config: Config) -> Findings:
             encryption.kms_key_arn,
             "encrypts the volumes of node_groups: its policy must let the role "
             "AWSServiceRoleForAutoScaling use it and create grants for EBS, or no node launches; "
-            "docs/node-groups.md has the statement",
+            "the page node-groups of the docs has the statement",
         )

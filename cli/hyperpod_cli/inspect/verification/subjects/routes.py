@@ -45,5 +45,5 @@ def _endpoints(deployment: LiveDeployment) -> Checks:
     yield checked(
         "VPC endpoints of all services are available",
         problem=f"{', '.join(missing)} has none" if missing else None,
-        advice="Deploy the platform stack again, which makes them (docs/closed-network.md)",
+        advice="Deploy the platform stack again, which makes them (docs: closed-network)",
     )

@@ -12,7 +12,7 @@ from hyperpod_cli.aws.session import AwsClient, answer_of, listed
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _VERSION = ("eks", "version")
-_UPGRADES = "docs/kubernetes-upgrade.md"
+_UPGRADES = "the page kubernetes-upgrade of the docs"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

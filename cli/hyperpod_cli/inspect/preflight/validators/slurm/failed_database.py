@@ -40,7 +40,7 @@ def failed_database(config: Config, target: Target) -> Problems:
         message = (
             f"protects {name}, which the rollback of {stack} could not delete (ROLLBACK_FAILED); a "
             "deployment deletes the stack first and leaves the database in its subnets, whose "
-            "CIDRs the new ones need. Nothing has used it; delete it as docs/destroy.md says: "
+            "CIDRs the new ones need. Nothing has used it; delete it (docs: destroy): "
             '"An accounting database that stayed"'
         )
         command = f"aws rds describe-db-instances --db-instance-identifier {name}"

@@ -33,7 +33,7 @@ def _group(group: ManagedNodeGroupConfig, *, deployment: LiveDeployment) -> Chec
         shows,
         problem=None if described["status"] == "ACTIVE" and not issues else words,
         advice=" ".join(dict.fromkeys(issues.values()))
-        or "Wait while EKS changes it; see docs/node-groups.md for a group that stays so",
+        or "Wait while EKS changes it; if it stays so, see docs: node-groups",
     )
     nodes = [
         each for each in deployment.ec2_nodes if labels_of(each)[NODE_GROUP_LABEL] == group.name
