@@ -13,18 +13,13 @@ from hyperpod_cdk import Config
 from hyperpod_cdk.effects.effect import Effect
 from hyperpod_cdk.schema.errors import one_line
 from hyperpod_cli.aws.assembly import CDK_METADATA, Stack
-from hyperpod_cli.aws.session import AwsClient
-from hyperpod_cli.aws.stacks import (
-    DeployedResource,
-    UnreadableTemplateError,
-    described_stack,
-    resources_of,
-)
+from hyperpod_cli.aws.stacks import DeployedResource, UnreadableTemplateError, resources_of
 from hyperpod_cli.inspect.resource_types import resource_type
 from hyperpod_cli.plan.deployed import deployed_stacks, in_order
 from hyperpod_cli.plan.plan import Plan
 from hyperpod_cli.plan.request import DeploymentRequest
-from hyperpod_stacks.table import DEPLOYMENT_TAG, NODES, stack_name
+from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_stacks.table import NODES, stack_name
 
 _CUSTOM = "Custom::"
 # What holds what users have made, the hardest to replace first; the text follows the name.
@@ -61,28 +56,13 @@ def make_removal_plan(request: DeploymentRequest, *, everything: bool) -> Plan:
             )
         ]
     except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
-        asked = wanted if everything else with_nodes(wanted, config=config)
-        stacks = [stack for stack in asked if _is_tagged(client, stack.name, name=config.name)]
-        left = ", ".join(stack.name for stack in asked if stack not in stacks)
-        why = (
-            f". What is there of {left} stays, since that it is this deployment's cannot be told: "
-            "allow cloudformation:DescribeStacks and cloudformation:GetTemplate and run it again, "
-            "or delete it in CloudFormation"
-        )
-        unknown = f"What goes is not known: {one_line(error)}{why if left else ''}"
-        return Plan(stacks=stacks, unknown=unknown)
+        # Nor is it told whose a stack is: another's may have the name.
+        raise OpsError(
+            f"What goes is not known: {one_line(error)}; nothing was deleted: allow cloudformation:"
+            "GetTemplate and ListStackResources, or delete the stack in CloudFormation"
+        ) from None
     staying = [stack.name for stack in there if stack not in going]
     return Plan(stacks=going, former=former, staying=staying, effects=effects)
-
-
-def _is_tagged(client: AwsClient, stack: str, *, name: str) -> bool:
-    """Return whether a stack has the tag of a deployment; its template need not be readable."""
-    try:
-        described = described_stack(client, stack)
-    except (BotoCoreError, ClientError):
-        return False
-    tags = [] if described is None else described.get("Tags", [])
-    return {"Key": DEPLOYMENT_TAG, "Value": name} in tags
 
 
 def with_nodes(stacks: Sequence[Stack], *, config: Config) -> list[Stack]:

@@ -12,7 +12,6 @@ from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.deliver.scaling import command
 from hyperpod_cli.deliver.scaling.change import CountChange, count_change
-from hyperpod_cli.operate.clusters import Chosen
 from hyperpod_cli.plan import plan, request
 from hyperpod_cli.terminal.errors import OpsError
 from tests.conftest import Raises
@@ -204,10 +203,9 @@ def refuse(
     monkeypatch.setattr(plan, "ending_lines", lambda *_, **__: iter(()))
     session: Any = Played(describe_cluster=cluster.described)
     monkeypatch.setattr(request, "deployer_session", lambda _: session)
-    chosen = Chosen(name="ml", session=session, config=config)
     made = command.make_plan_of(change)
     assert [*tmp_path.iterdir()] == [path]
-    command.refuse_pending(made, group=TWO, chosen=chosen, cluster=cluster)
+    command.refuse_pending(made, group=TWO, config=config, file=path, cluster=cluster)
 
 
 CHANGED = "name: ml # changed\n"

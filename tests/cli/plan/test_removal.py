@@ -15,7 +15,6 @@ from hyperpod_cli.plan import request
 from hyperpod_cli.plan.plan import Plan
 from hyperpod_cli.plan.removal import outcome, removal_effects, removal_lines
 from hyperpod_cli.terminal.errors import DECLINED, OpsError
-from hyperpod_stacks.table import DEPLOYMENT_TAG
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.played import Played
 from tests.support.provisioner.fake_s3 import client_error
@@ -120,27 +119,19 @@ def test_what_a_stack_retains_is_said_to_stay_whatever_became_of_it(
         deletion.destroy(path, templates=Path("cdk.out"), **asked)
 
 
-def test_a_stack_is_left_where_its_deployment_cannot_be_told(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    tags = {"ml-platform": [{"Key": DEPLOYMENT_TAG, "Value": "ml"}], "ml-hyperpod": []}
-    denied = client_error("AccessDenied", "GetTemplate", "")
-
-    def describe_stacks(*, StackName: str) -> dict[str, Any]:
-        return {"Stacks": [{"StackStatus": "CREATE_COMPLETE", "Tags": tags[StackName]}]}
-
-    session = Played(describe_stacks=describe_stacks, get_template=denied)
-    stacks = [Stack(name=name, template={}) for name in tags]
+def test_nothing_goes_where_it_cannot_be_told_whose_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stack of 0.1.0 has no tag, and another's may have the name."""
+    session = Played(
+        describe_stacks={"Stacks": [{"StackStatus": "CREATE_COMPLETE"}]},
+        get_template=client_error("AccessDenied", "GetTemplate", ""),
+    )
     monkeypatch.setattr(request, "deployer_session", lambda _: session)
-    monkeypatch.setattr(request, "stacks_in", lambda _: stacks)
-    monkeypatch.setattr(deletion, "agreed", lambda _: False)
-    asked: Any = {"templates": Path("cdk.out"), "express": False, "yes": False}
-    path = CONFIG_FOLDER / "default.yaml"
-
-    assert deletion.destroy(path, everything=True, **asked) == DECLINED
-    said = capsys.readouterr()
-    assert said.out.splitlines()[0] == "This deletes for good: ml-platform"
-    assert "ml-hyperpod stays" in said.err
-    # The nodes alone: nothing is left to ask about.
-    with pytest.raises(OpsError, match="ml-hyperpod stays"):
-        deletion.destroy(path, everything=False, **asked)
+    monkeypatch.setattr(request, "stacks_in", lambda _: [Stack(name="ml-hyperpod", template={})])
+    with pytest.raises(OpsError, match="cloudformation:GetTemplate"):
+        deletion.destroy(
+            CONFIG_FOLDER / "default.yaml",
+            templates=Path("cdk.out"),
+            everything=True,
+            express=False,
+            yes=True,
+        )

@@ -143,23 +143,17 @@ def write_report(
 
 
 def _outputs(request: DeploymentRequest) -> dict[str, dict[str, str]]:
-    """Return the outputs that people look up, of all stacks that have any.
-
-    Empty if they are not known.
-    """
+    """Return the outputs that people look up, of all stacks that have any, as far as known."""
     client = request.session.polling_client("cloudformation")
+    outputs: dict[str, dict[str, str]] = {}
     try:
-        described = {
-            stack.name: described_stack(client, stack.name) for stack in request.all_stacks
-        }
+        for stack in request.all_stacks:
+            described = described_stack(client, stack.name)
+            if described is not None and described.get("Outputs"):
+                outputs[stack.name] = documented_outputs(described)
     except (BotoCoreError, ClientError) as error:
         print(f"The outputs are not known: {one_line(error)}", file=sys.stderr)
-        return {}
-    return {
-        name: documented_outputs(stack)
-        for name, stack in described.items()
-        if stack is not None and stack.get("Outputs")
-    }
+    return outputs
 
 
 def _next(

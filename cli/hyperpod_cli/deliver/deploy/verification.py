@@ -31,8 +31,7 @@ def verification_of(
     # Of those that --only has left out.
     for stack in request.all_stacks:
         if stack.template.get("Outputs") and stack.name not in outputs:
-            why = f"{stack.name} is not deployed, or its outputs are not known"
-            return not_verified(why, later=later)
+            return not_verified(f"{stack.name} is not deployed, or not known", later=later)
     checks = check_once(request.config, session=request.session, outputs=outputs)
     return verified(checks, later=later, out=out)
 

@@ -1,6 +1,5 @@
 """Deletes stacks that `cdk synth` has written."""
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +25,7 @@ from hyperpod_cli.stack_progress.terminal import (
     run,
 )
 from hyperpod_cli.terminal.console import console
-from hyperpod_cli.terminal.errors import DECLINED, OpsError
+from hyperpod_cli.terminal.errors import DECLINED
 from hyperpod_cli.terminal.options import command_line
 
 
@@ -43,24 +42,18 @@ def destroy(path: Path, *, templates: Path, everything: bool, express: bool, yes
     plan = make_removal_plan(request, everything=everything)
     names = [stack.name for stack in plan.stacks]
     removed = {*names, *plan.staying} - {stack.name for stack in request.stacks}
-    if plan.unknown and not names:
-        raise OpsError(plan.unknown)
     if not names:
         print(f"Nothing to delete: {config.name} has no such stack in {region}.")
         return 0
-    if plan.unknown:
-        print(plan.unknown, file=sys.stderr)
-        print(f"This deletes for good: {', '.join(names)}")
-    else:
-        lines = removal_lines(plan, removed=removed, everything=command_line(all_of_them, path))
-        print("\n".join([*lines, *ending(config)]))
+    lines = removal_lines(plan, removed=removed, everything=command_line(all_of_them, path))
+    print("\n".join([*lines, *ending(config)]))
+    doomed = {name: plan.former[name] for name in names}
     if not yes:
         if not agreed("Delete?"):
             print("Nothing was deleted.")
             return DECLINED
-        refuse_changed(client, {each: plan.former[each] for each in names if each in plan.former})
+        refuse_changed(client, doomed)
     out = console(soft_wrap=True)
-    doomed = {name: plan.former.get(name) for name in names}
     for line in lift_protection(client, doomed, region=region, again=request.again):
         out.print(line)
     with TemporaryDirectory() as folder:

@@ -27,27 +27,26 @@ from hyperpod_shared.clusters import COUNT, groups_of
 _NATIVE = "native"
 
 
-def refuse_pending(plan: Plan, *, group: str, chosen: Chosen, cluster: DescribedCluster) -> None:
+def refuse_pending(
+    plan: Plan, *, group: str, config: Config, file: Path, cluster: DescribedCluster
+) -> None:
     """Refuse to deploy a configuration that differs from what is deployed in more than a number.
 
     Which number of the group the file has does not matter. CloudFormation's own resource sends all
     groups as they are written, so with it another group with another number is refused, too.
     """
-    config = chosen.config
-    if config is None:
-        return
     drifted = [*_other_counts(config, group=group, cluster=cluster)]
     differing = [*_differing(plan, group=group)]
     if differing:
         counts = f" ({'; '.join(drifted)})" if drifted else ""
         raise OpsError(
-            f"{chosen.file}: differs from what is deployed already, in "
-            f"{', '.join(differing)}{counts}; `hyperpod-cdk diff {chosen.file}` shows what else "
+            f"{file}: differs from what is deployed already, in "
+            f"{', '.join(differing)}{counts}; `hyperpod-cdk diff {file}` shows what else "
             "this would deploy: deploy that first, or undo it; nothing was changed"
         )
     if drifted and config.cluster.resource == _NATIVE:
         raise OpsError(
-            f"{chosen.file}: with cluster.resource native, all groups are sent as written, and "
+            f"{file}: with cluster.resource native, all groups are sent as written, and "
             f"{'; '.join(drifted)}; scale those first; nothing was changed"
         )
 
@@ -67,9 +66,7 @@ def make_plan_of(change: CountChange) -> Plan:
     """Return what a deployment of the changed file does."""
     path = change.path
     # Beside the file: paths in it are relative to its folder.
-    with NamedTemporaryFile(
-        "w", encoding="utf-8", newline="", dir=path.parent, prefix=f".{path.name}."
-    ) as file:
+    with NamedTemporaryFile("w", encoding="utf-8", newline="", dir=path.parent) as file:
         file.write(change.after)
         file.flush()
         with synthesized(Path(file.name)) as folder:
@@ -86,14 +83,13 @@ def _differing(plan: Plan, *, group: str) -> Iterator[str]:
         is_scaled = _number(before, group) != _number(stack.template, group)
         # Where the group has that many nodes already, nothing else is said of the cluster.
         clusters = {*StackState(template=stack.template).of_type(*CLUSTER_TYPES)}
-        others = [
-            effect
-            for effect in plan.effects
-            if effect.stack == stack.name
+        is_other = any(
+            effect.stack == stack.name
             and (effect.rule, effect.group) != ("group.count", group)
             and not (is_scaled and effect.rule == RESOURCES and effect.resources <= clusters)
-        ]
-        if others or not (is_scaled or stack.name in plan.unchanged):
+            for effect in plan.effects
+        )
+        if is_other or not (is_scaled or stack.name in plan.unchanged):
             yield stack.name
 
 
@@ -166,7 +162,7 @@ def _agreed_to(
         f"{change.former} in {config}, {count} wanted."
     )
     typer.echo("\n".join([*change.diff(), *plan.lines()]))
-    refuse_pending(plan, group=group, chosen=chosen, cluster=found)
+    refuse_pending(plan, group=group, config=load_config(config), file=config, cluster=found)
     require_consent("Write this and deploy?", yes=yes)
     if not yes:
         refuse_changed(chosen.session.polling_client("cloudformation"), plan.former)

@@ -77,11 +77,8 @@ def _with_groups(config: Config, deployed: Mapping[str, Group]) -> Config:
         for name, group in deployed.items()
         if name not in names and group.get("InstanceType")
     )
-    update = {
-        "instance_groups": (*plain, *others),
-        "restricted_instance_groups": tuple(restricted),
-    }
-    return config.model_copy(update={"cluster": config.cluster.model_copy(update=update)})
+    lists = {"instance_groups": (*plain, *others), "restricted_instance_groups": (*restricted,)}
+    return config.model_copy(update={"cluster": config.cluster.model_copy(update=lists)})
 
 
 def _values(group: Group) -> dict[str, Any]:

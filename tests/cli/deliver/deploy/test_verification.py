@@ -99,7 +99,7 @@ def test_ctrl_c_skips_the_rest() -> None:
     ("succeeded", "why"),
     [
         (False, "The deployment did not succeed"),
-        (True, "ml-hyperpod is not deployed, or its outputs are not known"),
+        (True, "ml-hyperpod is not deployed, or not known"),
     ],
     ids=["failed", "some stacks only"],
 )
