@@ -87,24 +87,24 @@ class AwsSession:
         credentials = self.profile.get_credentials()
         if credentials is None or "mfa_serial" not in self.profile.get_scoped_config():
             return environment
-        found = credentials.get_frozen_credentials()
+        keys = credentials.get_frozen_credentials()
         environment.pop("AWS_PROFILE", None)
         return environment | {
-            "AWS_ACCESS_KEY_ID": str(found.access_key),
-            "AWS_SECRET_ACCESS_KEY": str(found.secret_key),
-            "AWS_SESSION_TOKEN": str(found.token),
+            "AWS_ACCESS_KEY_ID": str(keys.access_key),
+            "AWS_SECRET_ACCESS_KEY": str(keys.secret_key),
+            "AWS_SESSION_TOKEN": str(keys.token),
         }
 
 
 def aws_session(*, region: str | None = None, config: Config | None = None) -> AwsSession:
     """Return the session of a command, in the region that was given, or else is known."""
-    found = region or known_region(config)
-    if found is None:
+    known = region or known_region(config)
+    if known is None:
         raise OpsError(
             "region: is neither set with --region nor in the configuration or the environment; "
             "give --region, or set AWS_REGION"
         )
-    return AwsSession(region=found)
+    return AwsSession(region=known)
 
 
 def deployer_session(config: Config) -> AwsSession:

@@ -84,12 +84,12 @@ def deployed(client: AwsClient, name: str) -> Deployed | None:
 
 def resources_of(client: AwsClient, name: str) -> Iterator[DeployedResource]:
     """Yield the resources that a stack has."""
-    for found in listed(client, "list_stack_resources", "StackResourceSummaries", StackName=name):
-        if found["ResourceStatus"] != "DELETE_COMPLETE":
+    for summary in listed(client, "list_stack_resources", "StackResourceSummaries", StackName=name):
+        if summary["ResourceStatus"] != "DELETE_COMPLETE":
             yield DeployedResource(
-                logical_id=found["LogicalResourceId"],
-                physical_id=found.get("PhysicalResourceId", ""),
-                type=found["ResourceType"],
+                logical_id=summary["LogicalResourceId"],
+                physical_id=summary.get("PhysicalResourceId", ""),
+                type=summary["ResourceType"],
             )
 
 
@@ -115,14 +115,14 @@ def described_stack(cloudformation: AwsClient, stack: str) -> Mapping[str, Any] 
 
 def outputs_of(cloudformation: AwsClient, stack: str) -> dict[str, str]:
     """Return the outputs of a stack by name; refuse one of which nothing is deployed."""
-    found = described_stack(cloudformation, stack)
-    if found is None or not found.get("Outputs"):
+    described = described_stack(cloudformation, stack)
+    if described is None or not described.get("Outputs"):
         region = cloudformation.meta.region_name
         raise OpsError(
             f"stack: {stack} is not deployed in {region}; run `hyperpod-cdk deploy`, or give "
             "another region"
         )
-    return outputs_in(found)
+    return outputs_in(described)
 
 
 def outputs_in(described: Mapping[str, Any]) -> dict[str, str]:

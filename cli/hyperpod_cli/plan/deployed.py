@@ -24,10 +24,10 @@ def deployed_stacks(
 ) -> dict[str, Deployed | None]:
     """Return what is deployed of the wanted stacks, and of others of the deployment, by name."""
     names = [stack.name for stack in wanted]
-    found = {name: wanted_stack(client, config, name=name) for name in names}
+    stacks = {name: wanted_stack(client, config, name=name) for name in names}
     for kind in STACKS:
         name = stack_name(config, kind)
-        if name in found:
+        if name in stacks:
             continue
         try:
             stack = deployed(client, name)
@@ -37,8 +37,8 @@ def deployed_stacks(
             print(f"{name}: is taken as not deployed. {explanation(error)}", file=sys.stderr)
             continue
         if stack is not None and _is_of(config, stack, name=name):
-            found[name] = stack
-    return found
+            stacks[name] = stack
+    return stacks
 
 
 def wanted_stack(client: AwsClient, config: Config, *, name: str) -> Deployed | None:
@@ -136,13 +136,13 @@ def _node_groups(
     config: Config, *, client: Callable[[str], AwsClient]
 ) -> dict[str, Mapping[str, Any]]:
     """Return the node groups in Capacity Blocks as EKS describes them, if it does, by name."""
-    found: dict[str, Mapping[str, Any]] = {}
+    groups: dict[str, Mapping[str, Any]] = {}
     try:
         for group in config.node_groups:
             if group.capacity == CAPACITY_BLOCK:
                 asked = {"clusterName": config.eks_cluster_name, "nodegroupName": group.name}
                 answer = answer_of(client("eks").describe_nodegroup, **asked)
-                found[group.name] = answer["nodegroup"] if answer else {}
+                groups[group.name] = answer["nodegroup"] if answer else {}
     except (BotoCoreError, ClientError) as error:
         print(f"The sizes of node groups are not known. {explanation(error)}", file=sys.stderr)
-    return found
+    return groups

@@ -57,4 +57,4 @@ def differences(stacks: Iterable[Stack], *, before: Mapping[str, StackState]) ->
     )
     if done.returncode != 0:
         raise IncomparableError(next(iter(done.stderr.strip().splitlines()[-1:]), "no reason"))
-    return [Difference(**found) for found in json.loads(done.stdout)]
+    return [Difference(**row) for row in json.loads(done.stdout)]

@@ -65,8 +65,8 @@ def _updated(resource: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _lacks_pods(eks: AwsClient, cluster: str, name: str) -> bool:
-    found = answer_of(eks.describe_addon, clusterName=cluster, addonName=name)
-    return found is not None and found["addon"]["status"] != "ACTIVE"
+    answer = answer_of(eks.describe_addon, clusterName=cluster, addonName=name)
+    return answer is not None and answer["addon"]["status"] != "ACTIVE"
 
 
 def _has_nodes(sagemaker: AwsClient, config: Config) -> bool:

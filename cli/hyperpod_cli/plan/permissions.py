@@ -31,15 +31,15 @@ def resources_before_and_after(
     stacks: Iterable[Stack], *, before: Mapping[str, StackState]
 ) -> dict[Address, TemplateResource]:
     """Return the resources of stacks, and those that a deployment deletes."""
-    found: dict[Address, TemplateResource] = {}
+    resources: dict[Address, TemplateResource] = {}
     for stack in stacks:
         for logical_id, kind, properties in resources_of(before[stack.name].template):
             address = Address(stack.name, logical_id)
-            found[address] = TemplateResource(
+            resources[address] = TemplateResource(
                 address=address, type=str(kind), properties=properties, needs=()
             )
-        found |= stack.resources
-    return found
+        resources |= stack.resources
+    return resources
 
 
 def with_actions(
@@ -59,8 +59,8 @@ def with_actions(
             for kind, handlers in _HANDLERS.items():
                 own = effect.resources.intersection(difference.resources.get(kind, ()))
                 changed = [*_named(own, resources, stack=difference.name)]
-                found = needs({}, names, resources=changed, handlers=handlers)
-                actions.update(need.action for need in found)
+                needed = needs({}, names, resources=changed, handlers=handlers)
+                actions.update(need.action for need in needed)
         except UnknownTypeError:
             actions.clear()
         yield replace(effect, iam_actions=tuple(sorted(actions)))

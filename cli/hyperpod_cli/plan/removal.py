@@ -45,14 +45,14 @@ def make_removal_plan(request: DeploymentRequest, *, everything: bool) -> Plan:
     client = request.session.polling_client("cloudformation")
     try:
         former = deployed_stacks(client, config, wanted=wanted)
-        there = [*in_order(wanted, former=former, config=config)]
-        going = there if everything else with_nodes(there, config=config)
+        stacks = [*in_order(wanted, former=former, config=config)]
+        going = stacks if everything else with_nodes(stacks, config=config)
         effects = [
             effect
             for stack in going
-            if (found := former[stack.name]) is not None
+            if (there := former[stack.name]) is not None
             for effect in removal_effects(
-                stack.name, template=found.template, resources=resources_of(client, stack.name)
+                stack.name, template=there.template, resources=resources_of(client, stack.name)
             )
         ]
     except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
@@ -61,7 +61,7 @@ def make_removal_plan(request: DeploymentRequest, *, everything: bool) -> Plan:
             f"What goes is not known: {one_line(error)}; nothing was deleted: allow cloudformation:"
             "GetTemplate and ListStackResources, or delete the stack in CloudFormation"
         ) from None
-    staying = [stack.name for stack in there if stack not in going]
+    staying = [stack.name for stack in stacks if stack not in going]
     return Plan(stacks=going, former=former, staying=staying, effects=effects)
 
 

@@ -42,8 +42,8 @@ def stack_effects(
     said = [*section_effects(former, wanted)]
     spoken_of = frozenset[str]().union(*(each.resources for each in said))
     rest = {
-        kind: [each for each in found if each not in spoken_of or "replaced" in kind]
-        for kind, found in difference.resources.items()
+        kind: [item for item in ids if item not in spoken_of or "replaced" in kind]
+        for kind, ids in difference.resources.items()
     }
     names = _paths(former.template) | _paths(wanted.template)
     if former.template:
@@ -109,18 +109,18 @@ def _paths(template: Template) -> dict[str, str]:
     return construct_paths(template) if template else {}
 
 
-def _permission(found: Mapping[str, Any], *, names: Mapping[str, str]) -> str:
+def _permission(permission: Mapping[str, Any], *, names: Mapping[str, str]) -> str:
     """Return who may do what on what, or from where one may come in, in one line."""
-    match found:
+    match permission:
         case {"peer": peer, "ports": ports, "group": group}:
             return f"{peer} may come in by {ports} to {_shown(group, names)}"
         case {"policy": policy, "who": [who]}:
             return f"{_shown(who, names)} may do what {_shown(policy, names)} allows"
-    who = _listed(found["who"] or ["whoever assumes it"], names)
-    actions, on = _listed(found["actions"], {}), _listed(found["resources"], names)
+    who = _listed(permission["who"] or ["whoever assumes it"], names)
+    actions, on = _listed(permission["actions"], {}), _listed(permission["resources"], names)
     conditions = (
         f"{key} {operator} {_listed(value if isinstance(value, list) else [value], names)}"
-        for operator, keys in (found.get("condition") or {}).items()
+        for operator, keys in (permission.get("condition") or {}).items()
         for key, value in keys.items()
     )
     only = "; ".join(conditions)
@@ -139,4 +139,4 @@ def _shown(value: str, names: Mapping[str, str]) -> str:
         value = text(json.loads(value))
     for kind in ("AWS:", "Service:", "Federated:"):
         value = value.removeprefix(kind)
-    return _REFERENCE.sub(lambda found: names.get(found[1], found[1]), value)
+    return _REFERENCE.sub(lambda reference: names.get(reference[1], reference[1]), value)

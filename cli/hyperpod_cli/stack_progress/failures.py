@@ -85,7 +85,7 @@ def _failure(event: StackEvent, stack: str) -> Failure:
 def plain(reason: str) -> tuple[str, str | None]:
     """Return what a resource says itself, and the log group of the function that said it."""
     lines = _CUSTOM.sub("", reason.strip()).splitlines()
-    group = next((found["group"] for found in map(_LOGS.match, lines) if found), None)
+    group = next((match["group"] for match in map(_LOGS.match, lines) if match), None)
     # The provider framework adds its own stack trace.
     kept = [line for line in lines if line.strip() and not re.match(r"\s+at |Logs: ", line)]
     text = _CALL.sub("", "\n".join(kept)).strip()
@@ -179,8 +179,8 @@ def next_step(situation: Situation) -> NextStep:
     at_work = "CloudFormation still works on {stack} ({status})."
     other = at_work if _is_at_work(status) else "{stack} is {status}."
     left = ", ".join(stuck) or "what could not be deleted"
-    told = _MEANINGS.get(status, other).format(stack=situation.stack, status=status, left=left)
-    return NextStep(meaning=told + more, commands=(*first, again))
+    meaning = _MEANINGS.get(status, other).format(stack=situation.stack, status=status, left=left)
+    return NextStep(meaning=meaning + more, commands=(*first, again))
 
 
 def _is_at_work(status: str) -> bool:
@@ -213,9 +213,9 @@ def interrupted(situation: Situation) -> NextStep | None:
     status = situation.status
     if not _is_at_work(status):
         return None
-    ending, told = _ENDINGS.get(status, ("", "It cannot be cancelled. To watch it:"))
+    ending, watching = _ENDINGS.get(status, ("", "It cannot be cancelled. To watch it:"))
     return NextStep(
-        meaning=f"CloudFormation goes on with {situation.stack} ({status}). {told}",
+        meaning=f"CloudFormation goes on with {situation.stack} ({status}). {watching}",
         commands=(_watching(situation), *([situation.aws(ending)] if ending else [])),
     )
 

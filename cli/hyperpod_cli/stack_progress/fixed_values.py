@@ -54,12 +54,12 @@ def changes(
                         )
 
 
-def refuse_changes(found: Iterable[FixedValueChange], *, config: Path) -> None:
+def refuse_changes(changed: Iterable[FixedValueChange], *, config: Path) -> None:
     """Raise the values that would change, each with its line of the configuration."""
     read_yaml(config).refuse(
         error(
             path_of(change.key), value, str(change).removeprefix(f"{change.key}: {shown(value)} ")
         )
-        for change in found
+        for change in changed
         for value in [None if change.value == NONE else change.value]
     )

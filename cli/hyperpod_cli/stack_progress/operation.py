@@ -89,11 +89,11 @@ class Operation:
 
     def events_with_nested(self) -> Mapping[str, Sequence[StackEvent]]:
         """Return the events of each stack and of the nested stacks in it that failed."""
-        found: dict[str, Sequence[StackEvent]] = {}
+        by_stack: dict[str, Sequence[StackEvent]] = {}
         for name, events in self._events.items():
             nested = self._trying(partial(nested_events, self.client, events))
-            found[name] = [*events, *(nested or ())]
-        return found
+            by_stack[name] = [*events, *(nested or ())]
+        return by_stack
 
     def _trying(self, read: Callable[[], _Read]) -> _Read | None:
         """Read, or remember why that was not possible: the operation goes on either way."""

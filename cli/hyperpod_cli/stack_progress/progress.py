@@ -68,9 +68,9 @@ def progress_of(events: Iterable[StackEvent]) -> StackProgress:
             continue
         elif event.status.endswith(_IN_PROGRESS):
             done.discard(event.logical_id)
-            found = waiting.get(event.logical_id)
+            former = waiting.get(event.logical_id)
             # The second event says that the creation was initiated.
-            if found is None or found.status != event.status:
+            if former is None or former.status != event.status:
                 waiting[event.logical_id] = event
         else:
             waiting.pop(event.logical_id, None)

@@ -173,10 +173,10 @@ def run(
     lines = []
     if code != 0:
         paths = {stack.name: stack.paths for stack in stacks}
-        told = [
+        causes = [
             *failure_lines(operation.events_with_nested(), region=region, again=again, paths=paths)
         ]
-        lines = told or [*untold_failure(cdk_cli.reported(log), log=log)]
+        lines = causes or [*untold_failure(cdk_cli.reported(log), log=log)]
         width = shutil.get_terminal_size().columns if sys.stderr.isatty() else None
         print("\n".join(["", *(wrapped(line, width=width) for line in lines)]), file=sys.stderr)
     return StackRunResult(code=code, events=operation.events, messages=lines)

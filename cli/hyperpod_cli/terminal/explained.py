@@ -19,16 +19,16 @@ from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_shared.aws_errors import is_denied, is_throttled
 
 # The first that fits counts, so specific errors come before general ones.
-_TOLD: Mapping[type[Exception] | tuple[type[Exception], ...], str] = {
-    HyperPodChartError: "{told}",
-    CacheError: "{told}",
+_WORDS: Mapping[type[Exception] | tuple[type[Exception], ...], str] = {
+    HyperPodChartError: "{words}",
+    CacheError: "{words}",
     NoCredentialsError: (
         "AWS credentials: none found; set AWS_PROFILE, or sign in with `aws sso login` or "
         "`aws configure`"
     ),
-    ProfileNotFound: "AWS_PROFILE: {told}; `aws configure list-profiles` lists them",
-    (ConnectionError, HTTPClientError): "AWS: {told}; check the network, the proxy and the region",
-    BotoCoreError: "AWS: {told}",
+    ProfileNotFound: "AWS_PROFILE: {words}; `aws configure list-profiles` lists them",
+    (ConnectionError, HTTPClientError): "AWS: {words}; check the network, the proxy and the region",
+    BotoCoreError: "AWS: {words}",
 }
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/signature-v4-troubleshooting.html
 _UNSIGNED = (
@@ -54,10 +54,10 @@ def explanation(error: Exception) -> str:
 
 
 def _line(error: Exception) -> str | None:
-    told = one_line(error)
-    for kind, text in _TOLD.items():
+    words = one_line(error)
+    for kind, text in _WORDS.items():
         if isinstance(error, kind):
-            return text.format(told=told)
+            return text.format(words=words)
     is_full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
     if isinstance(error, OSError) and error.filename is not None and not is_full:
         return f"{error.filename}: {error.strerror}; check the path and its permissions"
@@ -66,13 +66,13 @@ def _line(error: Exception) -> str | None:
 
 def _refused(error: ClientError) -> str:
     code = error.response["Error"]["Code"]
-    told = one_line(error)
+    words = one_line(error)
     if is_denied(error):
-        return f"Not permitted: {told}; ask for that permission, or use another profile"
+        return f"Not permitted: {words}; ask for that permission, or use another profile"
     if is_throttled(error):
-        return f"AWS throttled the request: {told}; wait a minute and run it again"
+        return f"AWS throttled the request: {words}; wait a minute and run it again"
     if code.startswith(_EXPIRED):
-        return f"AWS credentials: {told}; sign in again"
+        return f"AWS credentials: {words}; sign in again"
     if code in _UNSIGNED:
-        return f"AWS credentials: {told}; set this machine's clock, or check the secret access key"
-    return f"AWS: {told}"
+        return f"AWS credentials: {words}; set this machine's clock, or check the secret access key"
+    return f"AWS: {words}"

@@ -12,12 +12,8 @@ from rich.console import Console
 from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_cdk.cost.cost import cost
 from hyperpod_cdk.schema.errors import one_line
-from hyperpod_cli.aws.stacks import (
-    NOTHING_SHORT,
-    described_stack,
-    documented_outputs,
-    output_lines,
-)
+from hyperpod_cli.aws import stacks
+from hyperpod_cli.aws.stacks import NOTHING_SHORT, documented_outputs, output_lines
 from hyperpod_cli.deliver.deploy.verification import verification_of
 from hyperpod_cli.inspect.report.page import Attempt, Content, write
 from hyperpod_cli.inspect.verification.check import Check
@@ -148,7 +144,7 @@ def _outputs(request: DeploymentRequest) -> dict[str, dict[str, str]]:
     outputs: dict[str, dict[str, str]] = {}
     try:
         for stack in request.all_stacks:
-            described = described_stack(client, stack.name)
+            described = stacks.described_stack(client, stack.name)
             if described is not None and described.get("Outputs"):
                 outputs[stack.name] = documented_outputs(described)
     except (BotoCoreError, ClientError) as error:
@@ -168,14 +164,14 @@ def _next(
     if any(check.is_known and not check.ok for check in checks):
         yield "What does not hold may be on its way. To look until it holds:"
         yield f"  hyperpod-cdk verify {request.place} --wait"
-    found = {name: value for values in outputs.values() for name, value in values.items()}
-    shortage = found.get(SHORTAGE, NOTHING_SHORT)
+    by_name = {name: value for values in outputs.values() for name, value in values.items()}
+    shortage = by_name.get(SHORTAGE, NOTHING_SHORT)
     if shortage != NOTHING_SHORT:
         yield f"Nodes are missing. {shortage}"
-    if config.control_plane is None and "HyperPodClusterName" in found:
+    if config.control_plane is None and "HyperPodClusterName" in by_name:
         yield "To look at the nodes, with sinfo on the controller:"
         yield f"  hyperpod-cdk connect controller {request.place}"
-    cluster = found.get("EKSClusterName")
+    cluster = by_name.get("EKSClusterName")
     if cluster is not None and config.control_plane is not None:
         if not config.control_plane.admins:
             yield (

@@ -30,9 +30,9 @@ def _with_count(text: str, *, group: str, index: int, count: int) -> str:
     one of its own.
     """
     mapping = _group(yaml.compose(text, Loader=yaml.SafeLoader), index)
-    found = _value(mapping, _KEY)
-    if found is not None:
-        begin, end = _span(text, *found)
+    entry = _value(mapping, _KEY)
+    if entry is not None:
+        begin, end = _span(text, *entry)
         return f"{text[:begin]}{count}{text[end:]}"
     named = _value(mapping, _NAME)
     if mapping is None or named is None:

@@ -54,9 +54,9 @@ def refuse_pending(
 def _other_counts(config: Config, *, group: str, cluster: DescribedCluster) -> Iterator[str]:
     written = {each.name: each.instance_count for each in config.cluster.all_groups}
     for name, count in written.items():
-        found = cluster.groups.get(name, {}).get("TargetCount", 0)
-        if name != group and found != count:
-            yield f"{name}: {count} in the file, {found} in the cluster"
+        target = cluster.groups.get(name, {}).get("TargetCount", 0)
+        if name != group and target != count:
+            yield f"{name}: {count} in the file, {target} in the cluster"
     for name in cluster.groups:
         if name not in written:
             yield f"{name}: not in the file"
@@ -148,8 +148,8 @@ def _agreed_to(
         raise KeyboardInterrupt
     change = count_change(config, group=group, count=count)
     chosen = chosen_cluster(config, cluster=None, region=region)
-    found = chosen.found()
-    now = found.groups.get(group, {})
+    cluster = chosen.found()
+    now = cluster.groups.get(group, {})
     target = now.get("TargetCount")
     if change.former == count:
         _refuse_without_change(chosen, group=group, count=count, target=target)
@@ -162,7 +162,7 @@ def _agreed_to(
         f"{change.former} in {config}, {count} wanted."
     )
     typer.echo("\n".join([*change.diff(), *plan.lines()]))
-    refuse_pending(plan, group=group, config=load_config(config), file=config, cluster=found)
+    refuse_pending(plan, group=group, config=load_config(config), file=config, cluster=cluster)
     require_consent("Write this and deploy?", yes=yes)
     if not yes:
         refuse_changed(chosen.session.polling_client("cloudformation"), plan.former)
@@ -175,13 +175,13 @@ def _deploy(
     """Change the file and deploy it; say what is left if that fails."""
     change.write()
     if INTERRUPTS.arrived:
-        code, found = INTERRUPTED, Left(is_undone=True, told="none was begun")
+        code, rest = INTERRUPTED, Left(is_undone=True, state="none was begun")
     else:
         code = deploy(command, folder=folder)
         if code == 0:
             return
-        found = left(chosen, loaded, group=change.group, count=change.count)
-    typer.echo(_kept_or_taken_back(change, chosen, found), err=True)
+        rest = left(chosen, loaded, group=change.group, count=change.count)
+    typer.echo(_kept_or_taken_back(change, chosen, rest), err=True)
     raise typer.Exit(INTERRUPTED if code == INTERRUPTED else REFUSED)
 
 
@@ -196,21 +196,21 @@ def _refuse_without_change(chosen: Chosen, *, group: str, count: int, target: in
         )
 
 
-def _kept_or_taken_back(change: CountChange, chosen: Chosen, found: Left) -> str:
+def _kept_or_taken_back(change: CountChange, chosen: Chosen, rest: Left) -> str:
     """Leave the file as what is deployed, and say so."""
     forward, back = (
         chosen.command("scale", change.group, str(n)) for n in (change.count, change.former)
     )
     look = chosen.command("status", "--watch")
     kept = f"{change.path}: keeps {change.count}"
-    if found.is_undone is None:
+    if rest.is_undone is None:
         return (
-            f"{kept}; what is deployed is not known ({found.told}); see `{look}`, then run "
+            f"{kept}; what is deployed is not known ({rest.state}); see `{look}`, then run "
             f"`{chosen.deployed_by()}` to go on, or `{back}` to go back"
         )
-    if not found.is_undone:
+    if not rest.is_undone:
         return (
-            f"{kept}, which AWS has or is still working on ({found.told}); see `{look}`, then run "
+            f"{kept}, which AWS has or is still working on ({rest.state}); see `{look}`, then run "
             f"`{chosen.deployed_by()}` again, or `{back}` to go back"
         )
     try:
@@ -218,10 +218,10 @@ def _kept_or_taken_back(change: CountChange, chosen: Chosen, found: Left) -> str
     except OpsError as error:
         return (
             f"{str(error).removesuffix('; run it again')}; the deployment changed nothing "
-            f"({found.told}): write instance_count {change.former} of {change.group!r} into it, or "
+            f"({rest.state}): write instance_count {change.former} of {change.group!r} into it, or "
             f"run `{chosen.deployed_by()}`"
         )
     return (
         f"{change.path}: is as it was before, because the deployment changed nothing "
-        f"({found.told}), and says {change.former}; fix what it names, then run `{forward}`"
+        f"({rest.state}), and says {change.former}; fix what it names, then run `{forward}`"
     )

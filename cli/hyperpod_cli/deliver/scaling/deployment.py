@@ -53,7 +53,7 @@ class Left:
     """What a deployment that failed has left; `is_undone` is None if that is not known."""
 
     is_undone: bool | None
-    told: str
+    state: str
 
 
 def left(chosen: Chosen, config: Config, *, group: str, count: int) -> Left:
@@ -65,17 +65,17 @@ def left(chosen: Chosen, config: Config, *, group: str, count: int) -> Left:
     try:
         return INTERRUPTS.allowed(lambda: _looked(chosen, config, group=group, count=count))
     except KeyboardInterrupt:
-        return Left(is_undone=None, told="the look was interrupted")
+        return Left(is_undone=None, state="the look was interrupted")
     except (OpsError, BotoCoreError, ClientError) as error:
-        return Left(is_undone=None, told=explanation(error))
+        return Left(is_undone=None, state=explanation(error))
 
 
 def _looked(chosen: Chosen, config: Config, *, group: str, count: int) -> Left:
     cloudformation = chosen.session.client("cloudformation")
     name = stack_name(config, "hyperpod")
     stack = described_stack(cloudformation, name)
-    told = f"{name} is {'not there' if stack is None else stack['StackStatus']}"
-    if told.endswith("_IN_PROGRESS"):
-        return Left(is_undone=False, told=told)
+    state = f"{name} is {'not there' if stack is None else stack['StackStatus']}"
+    if state.endswith("_IN_PROGRESS"):
+        return Left(is_undone=False, state=state)
     target = (chosen.found().groups.get(group) or {}).get("TargetCount")
-    return Left(is_undone=target != count, told=f"{told}, and the group is to have {target} nodes")
+    return Left(is_undone=target != count, state=f"{state}, the group is to have {target} nodes")
