@@ -271,23 +271,3 @@ def referred_to(value: Value, *, stack: str, exports: Mapping[str, Address]) -> 
         case Sequence() if not isinstance(value, str):
             for item in value:
                 yield from referred_to(item, stack=stack, exports=exports)
-
-
-def export_names(template: Mapping[str, Value]) -> Iterator[str]:
-    """Yield the names of what a stack exports."""
-    for output in template.get("Outputs", {}).values():
-        if "Export" in output:
-            yield output["Export"]["Name"]
-
-
-def import_names(value: Value) -> Iterator[str]:
-    """Yield the names of what a template, or a part of one, imports."""
-    match value:
-        case {"Fn::ImportValue": str(name)}:
-            yield name
-        case Mapping():
-            for item in value.values():
-                yield from import_names(item)
-        case list():
-            for item in value:
-                yield from import_names(item)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from hyperpod_cli.aws.assembly import Stack, export_names, import_names
+from hyperpod_cli.aws.assembly import Stack, Value
 from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.stack_progress import fixed_values
 from hyperpod_cli.stack_progress.failures import Situation, next_step
@@ -80,3 +80,23 @@ def changed_fixed_values(
         there = former[stack.name]
         if there is not None and there.status not in FAILED_CREATIONS:
             yield from fixed_values.changes(stack.template, parameters=there.parameters)
+
+
+def export_names(template: Mapping[str, Value]) -> Iterator[str]:
+    """Yield the names of what a stack exports."""
+    for output in template.get("Outputs", {}).values():
+        if "Export" in output:
+            yield output["Export"]["Name"]
+
+
+def import_names(value: Value) -> Iterator[str]:
+    """Yield the names of what a template, or a part of one, imports."""
+    match value:
+        case {"Fn::ImportValue": str(name)}:
+            yield name
+        case Mapping():
+            for item in value.values():
+                yield from import_names(item)
+        case list():
+            for item in value:
+                yield from import_names(item)

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from hyperpod_cdk.loading import config_of
-from hyperpod_cli.aws.assembly import Stack, export_names, import_names
+from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.stacks import Deployed
-from hyperpod_cli.plan.refusals import missed_exports
+from hyperpod_cli.plan.refusals import export_names, import_names, missed_exports
 from hyperpod_cli.stack_progress.fixed_values import changes
 from hyperpod_emulator.aws.local_aws import LocalAws
 from hyperpod_emulator.testing.stacks import client, settled
