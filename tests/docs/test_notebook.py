@@ -13,7 +13,7 @@ from tests.support.configs import REPOSITORY
 _BLOCKS = re.compile(r"^```(python|text)\n(.*?)^```", re.M | re.S)
 
 
-@pytest.mark.slow(8)
+@pytest.mark.slow(seconds=8)
 def test_its_blocks_print_what_it_says(tmp_path: Path) -> None:
     blocks = _BLOCKS.findall((REPOSITORY / "docs" / "notebook.md").read_text("utf-8"))
     program = "".join(text for kind, text in blocks if kind == "python")
