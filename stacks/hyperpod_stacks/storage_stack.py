@@ -110,13 +110,14 @@ class StorageStack(DeployedStack):
             ),
             platform=self._platform,
         )
-        self.keep_exported(file_system_id, mount.dns_name, mount.mount_name)
-        prefix, is_lustre = files.output_prefix, isinstance(files, LustreConfig)
+        prefix = files.output_prefix
+        mount_name = mount.mount_name if isinstance(files, LustreConfig) else None
+        self.keep_exported(file_system_id, mount.dns_name, mount_name)
         self.add_outputs(
             {
                 f"{prefix}FileSystemId": file_system_id,
                 f"{prefix}FileSystemDnsName": mount.dns_name,
-                f"{prefix}FileSystemMountName": mount.mount_name if is_lustre else None,
+                f"{prefix}FileSystemMountName": mount_name,
             }
         )
 
