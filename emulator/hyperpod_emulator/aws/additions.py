@@ -8,6 +8,7 @@ from hyperpod_emulator.aws import (
     encryption,
     functions,
     grafana,
+    log_events,
     messages,
     network_dependencies,
     oidc_providers,
@@ -109,6 +110,7 @@ _MODULES = (
     change_sets,
     express_mode,
     functions,
+    log_events,
     messages,
 )
 """In their order: what is put in a function's place later is called first."""
