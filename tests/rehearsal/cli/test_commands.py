@@ -635,8 +635,8 @@ def test_a_group_is_scaled_by_its_configuration(
         options = ("--config", str(file), "--yes")
         return run(on_call, "scale", group, str(count), *options, code=code, CODE=str(fails))
 
-    # Another group was changed by hand: its node would go without having been shown.
-    edited = text.replace("instance_count: 1", "instance_count: 0", 1)
+    # Another group was changed by hand: nobody has asked for its nodes here.
+    edited = text.replace("instance_count: 1", "instance_count: 2", 1)
     file.write_text(edited, "utf-8")
     told = scale("worker-group-2", 2, fails=0, code=2)
     assert f"{file}: " in told and "hyperpod-cdk diff" in told
