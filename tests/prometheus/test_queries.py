@@ -44,10 +44,11 @@ def test_dollars_are_those_of_the_price_list(prometheus: Prometheus) -> None:
     dollars = last(prometheus, "Dollars an hour")
 
     assert set(prices) <= {GPU, NEURON, PLAIN, EC2}
-    assert dollars == pytest.approx({GPU: 3 * prices[GPU], PLAIN: prices[PLAIN]})
-    # The node that failed has no pod.
+    nodes = {GPU: 3, NEURON: 1, PLAIN: 1}
+    assert dollars == pytest.approx({name: count * prices[name] for name, count in nodes.items()})
+    # The node that failed has no pod, and that of Trainium had none in the first hour.
     without_work = last(prometheus, "Dollars an hour of nodes without work")
-    assert without_work == pytest.approx({f"group-{GPU}": prices[GPU]})
+    assert without_work == pytest.approx({f"group-{name}": prices[name] for name in (GPU, NEURON)})
     # Two nodes have all their GPUs in pods of its namespace.
     by_team = last(prometheus, "Dollars an hour by team")
     assert by_team == pytest.approx({"research": 2 * prices[GPU]})
