@@ -49,9 +49,9 @@ def test_dollars_are_those_of_the_price_list(prometheus: Prometheus) -> None:
     # The node that failed has no pod, and that of Trainium had none in the first hour.
     without_work = last(prometheus, "Dollars an hour of nodes without work")
     assert without_work == pytest.approx({f"group-{name}": prices[name] for name in (GPU, NEURON)})
-    # Two nodes have all their GPUs in pods of its namespace.
+    # Three nodes have all their accelerators in pods of its namespace.
     by_team = last(prometheus, "Dollars an hour by team")
-    assert by_team == pytest.approx({"research": 2 * prices[GPU]})
+    assert by_team == pytest.approx({"research": 2 * prices[GPU] + prices[NEURON]})
 
 
 def test_what_is_wrong_in_the_metrics_is_seen(prometheus: Prometheus) -> None:
