@@ -47,6 +47,7 @@ from hyperpod_emulator.aws.settings import own_settings
 
 # No one listens there: a privileged port that no service of today has. AWS lets the call wait for a
 # connection instead; botocore raises a ConnectionError for both.
+_QUICK_ATTEMPTS = 30
 _NOWHERE = "127.0.0.1:1"
 # https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
 _INTERFACE_ACTIONS = (
@@ -235,6 +236,7 @@ def install() -> None:
     wrap(handlers, "create", _create)
     wrap(handlers, "update", _update)
     wrap(stepfunctions, "_start_execution", _start_execution)
+    wrap(stepfunctions, "_find_matching_retrier", _slower_in_the_end)
     wrap(eks, "_describe_cluster", _describe_for_caller)
     _follow_network()
     _enforce_endpoint_policies()
@@ -260,6 +262,19 @@ def _update(update: Callable[..., Created], *change: Any, **options: str) -> Cre
 
 # In bytes of UTF-8: https://docs.aws.amazon.com/step-functions/latest/dg/service-quotas.html
 MOST_INPUT_BYTES = 262_144
+
+
+def _slower_in_the_end(
+    find: Callable[..., tuple[dict[str, Any] | None, int]],
+    retriers: list[dict[str, Any]],
+    error: str,
+    attempts: Mapping[int, int],
+) -> tuple[dict[str, Any] | None, int]:
+    """Have an hour of attempts outlast what is not scaled: the minutes that a read may lag."""
+    retrier, index = find(retriers, error, attempts)
+    if retrier is not None and attempts.get(index, 0) >= _QUICK_ATTEMPTS:
+        retrier = {**retrier, "IntervalSeconds": 2 * retrier.get("IntervalSeconds", 1)}
+    return retrier, index
 
 
 def _start_execution(unchecked: Callable[..., Response], data: dict[str, Any]) -> Response:
