@@ -46,6 +46,11 @@ def test_a_stack_comes_with_what_it_needs(patterns: list[str], names: list[str])
     assert [stack.name for stack in chosen(STACKS, patterns)] == names
 
 
+def test_a_stack_comes_alone_exclusively() -> None:
+    [stack] = chosen(STACKS, ["*-hyperpod"], exclusively=True)
+    assert stack.name == "ml-hyperpod"
+
+
 def test_an_unknown_stack_is_told() -> None:
     with pytest.raises(OpsError, match=r"'ml-hyperpot'; did you mean ml-hyperpod\?"):
         chosen(STACKS, ["ml-hyperpot"])

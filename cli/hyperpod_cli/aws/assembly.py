@@ -184,7 +184,9 @@ def _exports(templates: Mapping[str, Value]) -> Iterator[tuple[str, Address]]:
                     yield output["Export"]["Name"], address
 
 
-def chosen(stacks: Iterable[Stack], patterns: Sequence[str]) -> list[Stack]:
+def chosen(
+    stacks: Iterable[Stack], patterns: Sequence[str], *, exclusively: bool = False
+) -> list[Stack]:
     """Return the stacks that patterns name, and those that they need, as the CDK CLI does.
 
     A pattern is a name, or such as `*-hyperpod`; it names something, and none names all.
@@ -195,10 +197,10 @@ def chosen(stacks: Iterable[Stack], patterns: Sequence[str]) -> list[Stack]:
         if not names:
             close = nearest(pattern, known=by_name)
             raise OpsError(
-                f"ONLY: there is no stack {pattern!r}{close} (allowed: {', '.join(by_name)})"
+                f"--only: there is no stack {pattern!r}{close} (allowed: {', '.join(by_name)})"
             )
     named = [name for names in matching.values() for name in names] or [*by_name]
-    wanted = set(_with_needs(named, by_name))
+    wanted = set(named) if exclusively else set(_with_needs(named, by_name))
     return [stack for name, stack in by_name.items() if name in wanted]
 
 

@@ -9,6 +9,7 @@ from hyperpod_cli.stack_progress import fixed_values
 from hyperpod_cli.stack_progress.failures import Situation, next_step
 from hyperpod_cli.stack_progress.fixed_values import FixedValueChange
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
+from hyperpod_cli.terminal.options import command_line
 from hyperpod_stacks.table import DEPLOYMENT_TAG, NODES
 
 # The CLI deletes a stack whose creation failed, and a change set has touched nothing.
@@ -49,9 +50,9 @@ def missed_exports(
         missed = sorted({going[each] for each in imported if each in going})
         if missed:
             if name in wanted:
-                way = f"npx cdk deploy {name} --exclusively -c config={file}"
+                way = command_line("deploy", file, "--only", name, "--exclusively")
             elif name.endswith(tuple(f"-{kind}" for kind in NODES)):
-                way = f"hyperpod-cdk destroy {file}"
+                way = command_line("destroy", file)
             else:
                 way = f"aws cloudformation delete-stack --stack-name {name}"
             yield (

@@ -22,6 +22,7 @@ class DeploymentRequest:
         command: What the user runs: `deploy` or `diff`.
         only: Names of stacks with spaces, which are deployed with those that they need; "" is for
             all.
+        exclusively: Whether those that they need are left out.
         express: Whether CloudFormation's express mode is used.
     """
 
@@ -29,6 +30,7 @@ class DeploymentRequest:
     templates: Path
     command: str = "deploy"
     only: str = ""
+    exclusively: bool = False
     express: bool = False
 
     @cached_property
@@ -49,15 +51,15 @@ class DeploymentRequest:
     @cached_property
     def stacks(self) -> Sequence[Stack]:
         """Those to deploy."""
-        return chosen(self.all_stacks, self.only.split())
+        return chosen(self.all_stacks, self.only.split(), exclusively=self.exclusively)
 
     @property
     def again(self) -> str:
         """The command that asks for the same, to be copied."""
-        only = ["--only", self.only] if self.only else []
-        return command_line(
-            self.command, self.path, *only, *(["--express"] if self.express else [])
-        )
+        options = ["--only", self.only] if self.only else []
+        options += ["--exclusively"] if self.exclusively else []
+        options += ["--express"] if self.express else []
+        return command_line(self.command, self.path, *options)
 
     @property
     def place(self) -> str:

@@ -1,5 +1,6 @@
 """The plan of a deployment: what becomes of each stack, and in which words."""
 
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from decimal import Decimal
@@ -21,7 +22,7 @@ from hyperpod_cli.plan.deployed import states_before
 from hyperpod_cli.plan.differences import Difference, IncomparableError, differences
 from hyperpod_cli.plan.plan import Plan, plan_of
 from hyperpod_cli.plan.properties import property_lines
-from hyperpod_cli.plan.refusals import refused_stacks
+from hyperpod_cli.plan.refusals import missed_exports, refused_stacks
 from hyperpod_cli.plan.request import DeploymentRequest
 from hyperpod_cli.plan.stack_effects import stack_effects
 from tests.support.played import Played
@@ -202,6 +203,31 @@ def test_a_protection_is_neither_lifted_nor_added_unsaid(
     assert [each.rule for each in found.effects if "protected" in each.rule] == rules
     assert found.changes is bool(rules)
     assert ("ml-platform: no change" in "\n".join(found.lines())) is not found.changes
+
+
+@pytest.mark.parametrize(
+    ("importer", "is_wanted", "command"),
+    [
+        ("ml-addons", True, "hyperpod-cdk deploy ml.yaml --only ml-addons --exclusively"),
+        ("ml-hyperpod", False, "hyperpod-cdk destroy ml.yaml"),
+        ("ml-addons", False, "aws cloudformation delete-stack --stack-name ml-addons"),
+    ],
+)
+def test_an_importer_goes_before_what_it_imports(
+    importer: str, command: str, *, is_wanted: bool
+) -> None:
+    output = {"Outputs": {"A": {"Value": "a", "Export": {"Name": "ml-platform:a"}}}}
+    imports = {"Resources": {"B": {"Properties": {"A": {"Fn::ImportValue": "ml-platform:a"}}}}}
+    templates: dict[str, Mapping[str, Any]] = {"ml-platform": output, importer: imports}
+    there = {
+        name: Deployed(status="CREATE_COMPLETE", template=template)
+        for name, template in templates.items()
+    }
+    wanted = ["ml-platform", *([importer] if is_wanted else [])]
+    stacks = [Stack(name=name, template=EMPTY) for name in wanted]
+    [line] = missed_exports(stacks, there=there, file=Path("ml.yaml"))
+    assert line.startswith(f"{importer}: ")
+    assert line.endswith(command)
 
 
 def test_what_was_kept_and_is_not_any_more_is_told() -> None:

@@ -52,6 +52,9 @@ def deploy(
             metavar="STACKS", help="Deploy these stacks alone, with those that they need."
         ),
     ] = "",
+    exclusively: Annotated[
+        bool, typer.Option("--exclusively", help="With --only: leave out what they need.")
+    ] = False,
     express: Express = False,
     yes: Yes = False,
     as_json: AsJson = False,
@@ -77,7 +80,11 @@ def deploy(
             typer.echo("Synthesizing, and comparing with what is deployed ...")
             synth(config)
     request = DeploymentRequest(
-        path=config, templates=templates or templates_folder(config), only=only, express=express
+        path=config,
+        templates=templates or templates_folder(config),
+        only=only,
+        exclusively=exclusively,
+        express=express,
     )
     return deployment.deploy(request, yes=yes, as_json=as_json)
 

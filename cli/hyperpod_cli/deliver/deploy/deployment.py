@@ -89,8 +89,9 @@ def _run(plan: Plan, *, request: DeploymentRequest, out: Console) -> StackRunRes
     client, region = session.polling_client("cloudformation"), session.region
     for line in lift_protection(client, plan.former, region=region, again=again):
         out.print(line)
-    names = [stack.name for stack in plan.stacks]
-    command = ["deploy", *names, "--app", str(request.templates), "--concurrency", _CONCURRENCY]
+    # The plan has what they need.
+    command = ["deploy", "--exclusively", *(stack.name for stack in plan.stacks)]
+    command += ["--app", str(request.templates), "--concurrency", _CONCURRENCY]
     command += ["--require-approval", "never"]
     if request.express:
         # With --rollback, a failure ends as it does without express mode.

@@ -28,7 +28,7 @@ from hyperpod_cli.deliver.pipeline.rehearsed_change import (
 from hyperpod_cli.plan.deployed import wanted_stack
 from hyperpod_cli.plan.differences import IncomparableError
 from hyperpod_cli.plan.plan import Plan, plan_of
-from hyperpod_cli.plan.refusals import foreign_stack
+from hyperpod_cli.plan.refusals import foreign_stack, missed_exports
 from hyperpod_cli.plan.stack_effects import PERMISSIONS
 from hyperpod_cli.stack_progress.fixed_values import changes
 from hyperpod_cli.terminal.errors import LinesError, OpsError
@@ -146,6 +146,7 @@ def review(
     told = refuse_problems(config, environment=place, session=session, config_path=deployment.path)
     found = {stack.name: deployed(stack, config=config, session=session) for stack in stacks}
     refused = [line for stack in stacks for line in refusals(stack, found[stack.name])]
+    refused += missed_exports(stacks, there=found, file=deployment.path)
     if refused:
         raise LinesError("\n".join(refused))
     try:
