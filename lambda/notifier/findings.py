@@ -151,9 +151,13 @@ def finding_of_record(
     """Return what a record of the agent says, as CloudWatch Logs has it; None of an application.
 
     Its forms: awslabs/awsome-distributed-ai, hma_cw_bridge.py, by which HyperPod replaces a node
-    of Slurm unless its recovery is off.
+    of Slurm unless its recovery is off. One that is not JSON, as of a line that was cut, says
+    nothing.
     """
-    said = {key.strip(": "): value for key, value in json.loads(record["message"]).items()}
+    try:
+        said = {key.strip(": "): value for key, value in json.loads(record["message"]).items()}
+    except ValueError:
+        return None
     details = said.get("details") or said.get("condition details") or {}
     if details.get("reason") == _OF_APPLICATION:
         return None
@@ -165,7 +169,7 @@ def finding_of_record(
         what=What.FAULTY,
         cluster_arn=cluster_arn,
         time=record["timestamp"] / _MILLISECONDS,
-        description=" ".join(each.strip() for each in words if each),
+        description=" ".join(str(word).strip() for word in words if word),
         group=group,
         instance=instance,
         repair="Replace" if recovers else "None",

@@ -291,7 +291,8 @@ def test_a_faulty_node_is_told_and_again_if_it_stays(
 def test_a_faulty_node_of_slurm_is_told_by_its_log(
     dynamodb: object, record: dict[str, Any], recovery: dict[str, Any], told: list[str], words: str
 ) -> None:
-    cluster = Cluster(cluster=described(**recovery), records=[record])
+    cut = record | {"message": record["message"][:-1]}
+    cluster = Cluster(cluster=described(**recovery), records=[cut, record])
 
     assert _tell(cluster, dynamodb, LOOK, LOOK) == told
     for message in cluster.sent:
