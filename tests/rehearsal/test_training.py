@@ -35,7 +35,7 @@ def said(
     Args:
         resumed: Step of the checkpoint from which it goes on.
         begins: Its first step afterwards.
-        missing: A step that it does not do before the fault.
+        missing: A step that it never does.
         worse: A step that has another loss afterwards.
     """
     for step in range(1, LAST + 1):
@@ -45,8 +45,9 @@ def said(
     yield Said(FAULT - 1, {"event": "saved", "step": SAVED})
     yield Said(FAULT + 10, {"event": "resumed", "step": resumed})
     for step in range(begins, END + 1):
-        changed = loss(step) + (1.0 if step == worse else 0.0)
-        yield Said(FAULT + step, {"event": "step", "step": step, "loss": changed})
+        if step != missing:
+            changed = loss(step) + (1.0 if step == worse else 0.0)
+            yield Said(FAULT + step, {"event": "step", "step": step, "loss": changed})
     yield Said(FAULT + END, {"event": "done", "step": END})
 
 
@@ -57,6 +58,8 @@ def said(
         ({"resumed": 40, "begins": 41}, [True, False, True]),
         ({"begins": SAVED + 2}, [True, False, False]),
         ({"missing": 50}, [True, False, True]),
+        ({"missing": 1}, [True, False, False]),
+        ({"missing": END}, [True, False, False]),
         ({"worse": 90}, [True, True, False]),
         ({"worse": END}, [True, True, False]),
     ],

@@ -164,7 +164,7 @@ def _judged(said: list[Said], *, fault: float) -> Iterator[Fact]:
         return
     first = {e.step: e.fields["loss"] for e in said if e.name == "step" and e.time < resumed.time}
     again = {e.step: e.fields["loss"] for e in said if e.name == "step" and e.time > resumed.time}
-    saved = max(e.step for e in said if e.name == "saved" and e.time < resumed.time)
+    saved = max((e.step for e in said if e.name == "saved" and e.time < resumed.time), default=0)
     lost = max(first) - resumed.step
     yield Fact(
         title=f"no step is lost but the {lost} since the checkpoint of step {saved}",
@@ -176,7 +176,10 @@ def _judged(said: list[Said], *, fault: float) -> Iterator[Fact]:
     same = [step for step in first.keys() & again.keys() if first[step] == again[step]]
     yield Fact(
         title=f"the loss curve goes on: the {lost} steps have the same losses again",
-        ok=len(same) == lost and again[_STEPS] < first[max(first)] < first[1],
+        ok=len(same) == lost
+        and 1 in first
+        and _STEPS in again
+        and again[_STEPS] < first[max(first)] < first[1],
     )
 
 
