@@ -19,6 +19,8 @@ from hyperpod_cli.plan.deployed import deployed_stacks, in_order
 from hyperpod_cli.plan.plan import Plan
 from hyperpod_cli.plan.request import DeploymentRequest
 from hyperpod_cli.terminal.errors import OpsError
+from hyperpod_cli.terminal.explained import explanation
+from hyperpod_shared.aws_errors import is_denied
 from hyperpod_stacks.table import NODES, stack_name
 
 _CUSTOM = "Custom::"
@@ -57,10 +59,10 @@ def make_removal_plan(request: DeploymentRequest, *, everything: bool) -> Plan:
         ]
     except (BotoCoreError, ClientError, UnreadableTemplateError) as error:
         # Nor is it told whose a stack is: another's may have the name.
-        raise OpsError(
-            f"What goes is not known: {one_line(error)}; nothing was deleted: allow cloudformation:"
-            "GetTemplate and ListStackResources, or delete the stack in CloudFormation"
-        ) from None
+        step = explanation(error) or f"{one_line(error)}; delete the stack in CloudFormation"
+        if isinstance(error, ClientError) and is_denied(error):
+            step = f"{one_line(error)}; allow cloudformation:{error.operation_name}"
+        raise OpsError(f"Nothing was deleted, as it is not known what would be: {step}") from None
     staying = [stack.name for stack in stacks if stack not in going]
     return Plan(stacks=going, former=former, staying=staying, effects=effects)
 

@@ -224,6 +224,7 @@ DIFFERS = "differs from what is deployed already, in ml"
         ({"wanted": template(2, 7)}, f"{DIFFERS}; `hyperpod-cdk diff"),
         ({"wanted": template(0, 1)}, f"{DIFFERS}; `hyperpod-cdk diff"),
         ({"wanted": template(1, 1, Tags="new")}, f"{DIFFERS}; `hyperpod-cdk diff"),
+        ({"wanted": template(1, 7, WaitFor="nodes")}, f"{DIFFERS}; `hyperpod-cdk diff"),
         ({"deployed": None}, f"{DIFFERS}; `hyperpod-cdk diff"),
         # The CDK CLI would lift what the file does not want.
         ({"is_protected": True}, f"{DIFFERS}; `hyperpod-cdk diff"),

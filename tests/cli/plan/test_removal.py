@@ -15,6 +15,7 @@ from hyperpod_cli.plan import request
 from hyperpod_cli.plan.plan import Plan
 from hyperpod_cli.plan.removal import outcome, removal_effects, removal_lines
 from hyperpod_cli.terminal.errors import DECLINED, OpsError
+from hyperpod_stacks.table import DEPLOYMENT_TAG
 from tests.support.configs import CONFIG_FOLDER
 from tests.support.played import Played
 from tests.support.provisioner.fake_s3 import client_error
@@ -119,15 +120,27 @@ def test_what_a_stack_retains_is_said_to_stay_whatever_became_of_it(
         deletion.destroy(path, templates=Path("cdk.out"), **asked)
 
 
-def test_nothing_goes_where_it_cannot_be_told_whose_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("template", "step"),
+    [
+        (client_error("AccessDenied", "GetTemplate", ""), "allow cloudformation:GetTemplate$"),
+        (client_error("ExpiredToken", "GetTemplate", ""), "sign in again$"),
+        ({"TemplateBody": "Resources: {}"}, "in CloudFormation$"),
+    ],
+    ids=["denied", "expired", "not of the CDK"],
+)
+def test_nothing_goes_where_it_cannot_be_told_whose_it_is(
+    monkeypatch: pytest.MonkeyPatch, template: object, step: str
+) -> None:
     """A stack of 0.1.0 has no tag, and another's may have the name."""
+    tag = {"Key": DEPLOYMENT_TAG, "Value": "ml"}
     session = Played(
-        describe_stacks={"Stacks": [{"StackStatus": "CREATE_COMPLETE"}]},
-        get_template=client_error("AccessDenied", "GetTemplate", ""),
+        describe_stacks={"Stacks": [{"StackStatus": "CREATE_COMPLETE", "Tags": [tag]}]},
+        get_template=template,
     )
     monkeypatch.setattr(request, "deployer_session", lambda _: session)
     monkeypatch.setattr(request, "stacks_in", lambda _: [Stack(name="ml-hyperpod", template={})])
-    with pytest.raises(OpsError, match="cloudformation:GetTemplate"):
+    with pytest.raises(OpsError, match=step):
         deletion.destroy(
             CONFIG_FOLDER / "default.yaml",
             templates=Path("cdk.out"),

@@ -7,7 +7,7 @@ from tempfile import NamedTemporaryFile
 import typer
 
 from hyperpod_cdk import Config, load_config
-from hyperpod_cdk.effects.effect import StackState, Template
+from hyperpod_cdk.effects.effect import Properties, StackState, Template
 from hyperpod_cdk.hyperpod.cluster_template import CLUSTER_TYPES, cluster_of
 from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.aws.cdk_cli import synthesized
@@ -79,11 +79,11 @@ def make_plan_of(change: CountChange) -> Plan:
 def _differing(plan: Plan, *, group: str) -> Iterator[str]:
     """Yield the names of the stacks that a deployment creates, or changes otherwise."""
     for stack in plan.stacks:
-        before = plan.before[stack.name].template
-        is_scaled = _number(before, group) != _number(stack.template, group)
+        before, after = plan.before[stack.name], StackState(template=stack.template)
+        is_scaled = _number(before.template, group) != _number(after.template, group)
         # Where the group has that many nodes already, nothing else is said of the cluster.
-        clusters = {*StackState(template=stack.template).of_type(*CLUSTER_TYPES)}
-        is_other = any(
+        clusters = {*after.of_type(*CLUSTER_TYPES)}
+        is_other = (is_scaled and _settings(before) != _settings(after)) or any(
             effect.stack == stack.name
             and (effect.rule, effect.group) != ("group.count", group)
             and not (is_scaled and effect.rule == RESOURCES and effect.resources <= clusters)
@@ -91,6 +91,11 @@ def _differing(plan: Plan, *, group: str) -> Iterator[str]:
         )
         if is_other or not (is_scaled or stack.name in plan.unchanged):
             yield stack.name
+
+
+def _settings(state: StackState) -> list[Properties]:
+    """Return what the cluster's own resource has besides the request, which effects compare."""
+    return [{**each, "Request": ""} for each in state.of_type(CLUSTER_TYPES[0]).values()]
 
 
 def _number(template: Template, group: str) -> object:
