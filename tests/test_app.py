@@ -159,7 +159,7 @@ def test_a_request_that_is_too_large_is_one_line(
     assert main(config=tmp_path / "large.yaml", output=tmp_path / "cdk.out", chart=chart) == 2
 
     *_, line = capsys.readouterr().err.splitlines()
-    assert line.startswith("ml-hyperpod/Cluster: the request for the HyperPod cluster has ")
+    assert line.startswith("ml-hyperpod/Cluster: ")
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,6 @@ def test_the_service_is_installed_and_started(node: ChangedNode) -> None:
     run = node.run()
     assert "systemctl enable --now hyperpod-lnet-efa.service" in run.calls
     assert f"ExecStart=/{COMMAND}\n" in node.read(UNIT)
-    assert "Lustre uses 2 of 3 EFA devices" in run.output
 
 
 def test_a_node_without_efa_is_left_alone(tmp_path: Path) -> None:
@@ -111,8 +110,7 @@ def test_the_number_of_devices_is_that_of_the_guide(
     node.add_rdma("ibp1s0", driver="mlx5_core")
     if instance_type is not None:
         node.set_instance_type(instance_type)
-    run = node.run()
-    assert f"Lustre uses {len(used)} of {present} EFA devices" in run.output
+    node.run()
     added = [call.split()[6] for call in service(node) if call.startswith("lnetctl net add")]
     assert added == [devices(present)[index] for index in used]
 

@@ -94,7 +94,7 @@ def test_users_objects_are_named_with_the_way_to_consent(deployed: Cloud) -> Non
     metadata = {"name": "ring", "namespace": "team-a"}
     deployed.api.create({"apiVersion": "example.com/v1", "kind": "MPIJob", "metadata": metadata})
     text = _refusal(deployed)
-    assert "The stack ml-hyperpod was not deleted" in text
+    assert " ml-hyperpod " in text
     assert "MPIJob team-a/ring" in text
     assert text.endswith(COMMAND)
     # Of a release that is absent, or another stack's, nothing is deleted.

@@ -147,14 +147,14 @@ def test_the_deployed_workspace_gets_its_data_sources_and_dashboards(
         pytest.param(
             {**MANAGED, "grafana": {"kind": "in_cluster"}},
             {},
-            "the one in the cluster has the dashboards already",
+            "has the dashboards already",
             id="in the cluster",
         ),
         pytest.param(MANAGED, {}, "-operators is not deployed", id="not deployed"),
         pytest.param(
             MANAGED,
             {"PrometheusEndpoint": ENDPOINT},
-            "has no output GrafanaUrl, so observability.grafana is not deployed",
+            "GrafanaUrl",
             id="deployed before",
         ),
     ],

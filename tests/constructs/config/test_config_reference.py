@@ -48,19 +48,16 @@ def test_links_lead_to_sections() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "default"),
+    "row",
     [
-        ("- `region` (string; default: {}): AWS region, such as us-west-2.", "that of the CDK"),
-        ("- `wait_for` (accepted, in_service, nodes; default: {}): When", "nodes"),
-        ("- `compression` (NONE, ZSTD, LZ4; default: {}): Data", '`"LZ4"`'),
-        ("- `threads_per_core` (integer; default: {}): 2 turns", "2 where every type"),
+        "- `region` (string; default: that of the CDK",
+        "- `wait_for` (accepted, in_service, nodes; default: nodes): ",
+        '- `compression` (NONE, ZSTD, LZ4; default: `"LZ4"`): ',
+        "- `threads_per_core` (integer; default: 2 ",
     ],
 )
-def test_a_default_is_in_its_place(row: str, default: str) -> None:
-    before, after = row.split("{}")
-    (line,) = [line for line in PAGE.splitlines() if line.startswith(before) and after in line]
-    assert line.removeprefix(before).startswith(default)
-    assert after in line.removeprefix(before)
+def test_a_default_is_in_its_place(row: str) -> None:
+    assert PAGE.count(f"\n{row}") == 1
 
 
 SCHEMA = json.loads((CONFIG_FOLDER / "schema.json").read_text())

