@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hyperpod_shared.clusters import ClusterStatus, Described, present_groups
+from hyperpod_shared.clusters import ClusterStatus, Described, awaits_plan, present_groups
 from hyperpod_shared.failures import UNKNOWN, ReportedFailure, own_message
 from hyperpod_shared.node_group_health import Issue, causing, issues_of
 from notifier.findings import Finding, What
@@ -297,8 +297,8 @@ def _message(
 
 
 def is_whole(group: Mapping[str, Any]) -> bool:
-    """Say whether a group has as many nodes as are wanted."""
-    return bool(group.get("CurrentCount", 0) >= group.get("TargetCount", 0))
+    """Say whether a group has as many nodes as are wanted by now."""
+    return awaits_plan(group) or bool(group.get("CurrentCount", 0) >= group.get("TargetCount", 0))
 
 
 _DECIDERS: Mapping[What, Callable[..., Message | Wait | None]] = {

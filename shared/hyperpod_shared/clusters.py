@@ -132,9 +132,17 @@ def present_groups(described: Described) -> Groups:
     }
 
 
+def awaits_plan(group: Group) -> bool:
+    """Say whether a group has no nodes before its training plan begins.
+
+    https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateTrainingPlan.html
+    """
+    return group.get("TrainingPlanStatus") == "Scheduled"
+
+
 def nodes_needed(group: Group) -> int:
     """Return with how many nodes a group is complete: the least that was asked for, or all."""
-    target: int = group.get("TargetCount", 0)
+    target: int = 0 if awaits_plan(group) else group.get("TargetCount", 0)
     return min(group.get("MinCount") or target, target)
 
 

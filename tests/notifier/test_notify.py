@@ -339,6 +339,16 @@ def test_missing_nodes_are_told_once_they_last(
     assert mail(cluster.sent[0]) == snapshot
 
 
+def test_nodes_of_a_training_plan_that_begins_later_are_not_missing(dynamodb: object) -> None:
+    there = described(current=0)
+    [group] = there["InstanceGroups"]
+    groups = [{**group, "TrainingPlanStatus": "Scheduled"}]
+    cluster = Cluster(cluster={**there, "InstanceGroups": groups})
+    assert _tell(cluster, dynamodb, LOOK) == []
+    cluster.now += 7200
+    assert _tell(cluster, dynamodb, LOOK) == []
+
+
 def test_missing_nodes_whose_cause_was_told_are_not_told_again(dynamodb: object) -> None:
     cluster = Cluster()
     _tell(cluster, dynamodb, *_pair(cluster), LOOK)

@@ -17,6 +17,7 @@ from hyperpod_shared.clusters import (
     Described,
     Group,
     NodeStatus,
+    awaits_plan,
     groups_of,
     is_updated,
     nodes_needed,
@@ -182,6 +183,9 @@ def _line(name: str, described: Described, arrivals: Arrivals) -> str:
     elif checked:
         cause = f"{checked} in deep health checks, which can take hours"
         step = "They join by themselves when they pass."
+    elif awaits_plan(group):
+        cause = "its training plan has not begun"
+        step = "They are launched by themselves when it begins."
     else:
         cause = "HyperPod has reported no error"
         step = "Wait, then run the command above."

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.placement import subnet_for
 from hyperpod_emulator.aws.local_aws import AwsClients
 from hyperpod_rehearsal.existing_resources.resource import ExistingResource
 
+NEXT_WEEK = "next-week"
+"""What the name of a plan ends with that begins in a week."""
+_WEEK = timedelta(days=7)
 _PLAN_HOURS = 7 * 24
 _GROWTH = 2
 
@@ -22,7 +26,7 @@ def training_plan(
     zone_id: str | None = None,
     zone_number: int = 0,
 ) -> ExistingResource:
-    """Return a training plan for a HyperPod cluster that is active at once.
+    """Return a training plan for a HyperPod cluster, active at once unless its name says when.
 
     Without the id of their zone, its instances are in that of the number, from 0, among the
     region's by name.
@@ -34,10 +38,12 @@ def training_plan(
         zones = sorted(found, key=lambda zone: str(zone["ZoneName"]))
         names = [zone["ZoneName"] for zone in zones if zone["ZoneId"] == zone_id]
         zone = names[0] if names else zones[zone_number]["ZoneName"]
+        begins = datetime.now(UTC) + (_WEEK if arn.endswith(NEXT_WEEK) else timedelta())
         offerings = sagemaker.search_training_plan_offerings(
             InstanceType=instance_type,
             InstanceCount=count,
             DurationHours=_PLAN_HOURS,
+            StartTimeAfter=begins,
             TargetResources=["hyperpod-cluster"],
         )["TrainingPlanOfferings"]
         offering = next(

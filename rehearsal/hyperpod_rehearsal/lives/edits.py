@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 from hyperpod_cdk.eks.section import HYPERPOD_KUBERNETES_VERSIONS
 from hyperpod_cdk.schema.errors import key_path
+from hyperpod_rehearsal.existing_resources.training_plans import NEXT_WEEK
 from hyperpod_rehearsal.pairs import ROWS
 
 Document = Mapping[str, Any]
@@ -25,9 +26,12 @@ ACCOUNT = "111122223333"
 _ABSENT = ...
 # They tell deployments apart.
 _KEPT = {("name",), ("region",), ("cluster", "name")}
+_ORCHESTRATOR, _NETWORK = ("cluster", "orchestrator"), "network"
+_VERSION = ("eks", "version")
+_PLAN = "p5-training"
 _SWITCHES_AT_ONCE = (1, 1, 2, 3, 5)
 _DRAWS = 40
-_BACK, _WHOLE, _SELDOM = 0.25, 0.35, 0.06
+_BACK, _WHOLE, _OLDER, _SELDOM = 0.25, 0.35, 0.3, 0.06
 _ELSEWHERE = "eu-west-1"
 
 
@@ -40,9 +44,13 @@ class Edit:
 
 
 def rows(account: str) -> list[Document]:
-    """Return the configurations in which every two values of switches meet."""
-    text = ROWS.read_text("utf-8").replace(ACCOUNT, account)
-    return [json.loads(line) for line in text.splitlines()]
+    """Return the configurations in which every two values of switches meet.
+
+    Those with a training plan are there with one that begins in a week, too.
+    """
+    lines = ROWS.read_text("utf-8").replace(ACCOUNT, account).splitlines()
+    lines += [line.replace(_PLAN, f"{_PLAN}-{NEXT_WEEK}") for line in lines if _PLAN in line]
+    return [json.loads(line) for line in lines]
 
 
 def settings(document: Document) -> dict[Key, Any]:
@@ -100,6 +108,14 @@ def _shown(value: object) -> str:
     return "(not set)" if value is _ABSENT else json.dumps(value)
 
 
+def start_of(document: Document, *, random: Random, is_valid: Callable[[Document], bool]) -> Edit:
+    """Return what a life begins with: the configuration, sometimes of an older Kubernetes."""
+    version = random.choice(HYPERPOD_KUBERNETES_VERSIONS)
+    older = edited(document, {_VERSION: version})
+    begun = older if random.random() < _OLDER and is_valid(older) else document
+    return Edit(document=begun, lines=lines_of(document, begun))
+
+
 def edit_of(
     document: Document,
     *,
@@ -110,33 +126,59 @@ def edit_of(
 ) -> Edit:
     """Return an edit toward a row, or back toward a former configuration; mostly a valid one."""
     found: Document = document
-    kept = [each for each in former if differing(document, each)]
+    kept = [each for each in former if _changes(document, each)]
     if not kept or random.random() > _BACK:
         kept = targets
+    ways = _ways(document, kept)
     for _ in range(_DRAWS):
-        found = _drawn(document, toward=random.choice(kept), random=random)
+        found = _drawn(document, ways=ways, random=random)
         if random.random() < _SELDOM or is_valid(found):
             break
     return Edit(document=found, lines=lines_of(document, found))
 
 
-def _drawn(document: Document, *, toward: Document, random: Random) -> Document:
+def _ways(
+    document: Document, targets: Iterable[Document]
+) -> Mapping[str, Mapping[Key, Sequence[Document]]]:
+    """Return the configurations that have a key otherwise, by the key, by its section."""
+    ways: dict[str, dict[Key, list[Document]]] = {}
+    for target in targets:
+        for key in _changes(document, target):
+            ways.setdefault(key[0], {}).setdefault(key, []).append(target)
+    return ways
+
+
+def _changes(document: Document, target: Document) -> dict[Key, Any]:
+    return {key: value for key, value in differing(document, target).items() if key not in _KEPT}
+
+
+def _drawn(
+    document: Document,
+    *,
+    ways: Mapping[str, Mapping[Key, Sequence[Document]]],
+    random: Random,
+) -> Document:
     choice = random.random()
-    version = next(_newer(document), None)
-    if choice < _SELDOM and version is not None:
-        return edited(document, {("eks", "version"): version})
+    newer = _newer(document)
+    if choice < _SELDOM and newer:
+        return edited(document, {_VERSION: newer[0]})
     if choice > 1 - _SELDOM / 3:
         return edited(document, {("region",): _ELSEWHERE})
-    changes = {key: value for key, value in differing(document, toward).items() if key not in _KEPT}
-    number = min(len(changes), random.choice(_SWITCHES_AT_ONCE))
-    chosen = random.sample([*changes], number)
+    # Each section as often as another, whatever the number of its keys and of the rows with it.
+    section = random.choice([*ways])
+    key = random.choice([*ways[section]])
+    changes = _changes(document, random.choice(ways[section][key]))
     if choice < _WHOLE:  # what goes together is in one section
-        chosen = [key for key in changes if key[0] == chosen[0][0]]
-    return edited(document, {key: changes[key] for key in chosen})
+        chosen = {each for each in changes if each[0] == section}
+    else:
+        number = min(len(changes), random.choice(_SWITCHES_AT_ONCE))
+        chosen = {key, *random.sample([*changes], number - 1)}
+    if _ORCHESTRATOR in chosen:  # another one has other sections, in the same network
+        chosen |= {each for each in changes if each[0] != _NETWORK}
+    return edited(document, {each: changes[each] for each in changes if each in chosen})
 
 
-def _newer(document: Document) -> Iterator[str]:
+def _newer(document: Document) -> Sequence[str]:
     known = HYPERPOD_KUBERNETES_VERSIONS
     version = (document.get("eks") or {}).get("version")
-    if version in known:
-        yield from known[known.index(version) + 1 :]
+    return known[known.index(version) + 1 :] if version in known else ()

@@ -5,12 +5,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.config.output_names import SHORTAGE
+from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.plan.plan import Plan
 from hyperpod_cli.plan.removal import KEPT
 from hyperpod_rehearsal.change.outcome import ResourceChange
 from hyperpod_rehearsal.lives.stage import LifeStage
 from hyperpod_rehearsal.verification import left_behind, verify, wait_for_nodes
+from hyperpod_shared.clusters import awaits_plan, groups_of
 from hyperpod_stacks.table import STACKS, stack_name
 
 _PATIENCE_SECONDS = 30.0
@@ -41,7 +44,8 @@ def unannounced(
 
 def not_holding(stage: LifeStage, *, counts: Mapping[str, int]) -> list[str]:
     """Return what `verify` finds wrong with so many nodes, once nothing is on its way any more."""
-    config = _with_counts(stage.config, counts)
+    waiting = _awaiting_plans(stage)
+    config = _with_counts(stage.config, {**counts, **dict.fromkeys(waiting, 0)})
     wait_for_nodes(config, clients=stage.environment.clients)
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
@@ -54,11 +58,18 @@ def not_holding(stage: LifeStage, *, counts: Mapping[str, int]) -> list[str]:
                 outputs=stage.outputs(),
                 deployer=stage.deployer.client,
             )
-            if not each.ok
+            if not each.ok and not (waiting and SHORTAGE in each.title)
         ]
         if not found or time.monotonic() > deadline:
             return found
         time.sleep(_PAUSE_SECONDS)
+
+
+def _awaiting_plans(stage: LifeStage) -> list[str]:
+    """Return the groups that have no nodes before their training plan begins."""
+    describe = stage.environment.clients("sagemaker").describe_cluster
+    described = answer_of(describe, ClusterName=stage.config.cluster.name) or {}
+    return [name for name, group in groups_of(described).items() if awaits_plan(group)]
 
 
 def _with_counts(config: Config, counts: Mapping[str, int]) -> Config:

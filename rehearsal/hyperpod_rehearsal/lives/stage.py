@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import uuid4
 
+from botocore.exceptions import ClientError
+
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.stack_events import StackEvent
 from hyperpod_cli.aws.stacks import Deployed, described_stack
@@ -58,7 +60,10 @@ class LifeStage(Stage):
         left = {stack.name: stack for stack in stacks}
         while left:
             ready = [each for each in left.values() if not left.keys() & set(each.needs)]
-            begun = [each for each in ready if self._begun(each, former=former.get(each.name))]
+            try:
+                begun = [each for each in ready if self._begun(each, former=former.get(each.name))]
+            except (ClientError, LinesError) as error:
+                return str(error)
             failed = [each.name for each in begun if not self._succeeds(each.name)]
             operation.read()
             self.events = operation.events

@@ -48,6 +48,14 @@ def updated(arrivals: Arrivals, *, claim: Claim = UPDATED) -> Found:
     return replace(found("InService", claim, count=2), arrivals=arrivals)
 
 
+def _with_plan(status: str) -> Found:
+    there = updated(Arrivals(nodes=[]))
+    groups = [
+        {**group, "TrainingPlanStatus": status} for group in there.described["InstanceGroups"]
+    ]
+    return replace(there, described={**there.described, "InstanceGroups": groups})
+
+
 STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
     "created, and the node is there": (
         CREATE,
@@ -102,6 +110,8 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
         updated(nodes(CHECKING, 2, launched=NOW - 20 * MINUTE)),
         Done,
     ),
+    "updated, and the training plan begins later": (UPDATE, _with_plan("Scheduled"), Done),
+    "updated, and the training plan has begun": (UPDATE, _with_plan("Active"), Wait),
     "nothing to do, and nodes are missing": (
         replace(UPDATE, former=WANTED),
         updated(Arrivals(nodes=[]), claim=OWN),
