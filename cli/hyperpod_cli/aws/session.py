@@ -6,7 +6,7 @@ What asks AWS raises ClientError where AWS refuses, and BotoCoreError where it c
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import boto3
@@ -72,10 +72,16 @@ class AwsSession:
         """Return a client that asks once: a call that does something may have arrived."""
         return self._client(service, attempts=1)
 
-    def _client(self, service: str, *, attempts: int, region: str | None = None) -> AwsClient:
-        retries = ClientConfig(retries={"mode": "standard", "total_max_attempts": attempts})
+    @cached_property
+    def _client(self) -> Callable[..., AwsClient]:
         clients: Any = self.session.client
-        return clients(service, region_name=region, config=retries)
+
+        @cache
+        def client(service: str, *, attempts: int, region: str | None = None) -> AwsClient:
+            retries = ClientConfig(retries={"mode": "standard", "total_max_attempts": attempts})
+            return clients(service, region_name=region, config=retries)
+
+        return client
 
     def cli_environment(self) -> dict[str, str]:
         """Return the environment of the CDK CLI.

@@ -6,6 +6,7 @@ only after the synthesis, and a missing bootstrap only after it has read every a
 
 import sys
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,9 @@ def refuse_problems(
     clients: Any = session.client
     target = Target(
         **asdict(environment),
-        client=lambda service, region=environment.region: clients(service, region_name=region),
+        client=cache(
+            lambda service, region=environment.region: clients(service, region_name=region)
+        ),
     )
     file = read_yaml(config_path)
     refused: list[str] = []

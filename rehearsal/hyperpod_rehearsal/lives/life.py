@@ -9,11 +9,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import partial
+from functools import cache, partial
 from io import StringIO
 from pathlib import Path
 from random import Random
 
+import botocore.loaders
+import botocore.session
 import yaml
 
 from hyperpod_cdk import Config, load_config
@@ -97,6 +99,9 @@ class Life:
 
     def run(self) -> LifeReport:
         """Live; return what came of the steps, up to one after which something does not hold."""
+        # The sessions of a step would read the models of services again, that of EC2 for half a
+        # second.
+        botocore.session.create_loader = cache(botocore.loaders.create_loader)
         shutil.rmtree(self.work_directory, ignore_errors=True)
         # Rows name files of the examples.
         shutil.copytree(asset_directory("config") / "examples", self.work_directory)

@@ -20,7 +20,7 @@ from hyperpod_cli.terminal.errors import LinesError
 from hyperpod_rehearsal.stage import Stage
 from hyperpod_stacks.app import main
 
-_PAUSE_SECONDS = 0.1
+_PAUSE_SECONDS = 0.25
 _EMPTY = ("didn't contain changes", "No updates are to be performed")
 
 
