@@ -54,9 +54,7 @@ def refuse_problems(
     clients: Any = session.client
     target = Target(
         **asdict(environment),
-        client=cache(
-            lambda service, region=environment.region: clients(service, region_name=region)
-        ),
+        client=cache(lambda name, region=environment.region: clients(name, region_name=region)),
     )
     file = read_yaml(config_path)
     refused: list[str] = []
