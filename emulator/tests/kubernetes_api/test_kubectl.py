@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Timer
+from typing import Any
 
 import pytest
 
@@ -95,6 +96,59 @@ def test_create_reads_what_kubectl_sends_as_protobuf(
     assert "created" in cluster.kubectl("create", kind, *arguments)
     data = json.loads(cluster.kubectl("get", kind, name, "-o", "json")).get("data")
     assert data == {"configmap": {"a": "b"}, "secret": {"a": "Yg=="}}.get(kind)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "spec"),
+    [
+        (
+            ("deployment", "typed-deployment", "--image=a:1", "--replicas=0", "--port=80"),
+            {
+                "replicas": 0,
+                "template": {
+                    "spec": {
+                        "containers": [
+                            {"name": "a", "image": "a:1", "ports": [{"containerPort": 80}]}
+                        ]
+                    }
+                },
+            },
+        ),
+        (
+            ("job", "typed-job", "--image=a:1", "--", "echo", "-n"),
+            {"template": {"spec": {"containers": [{"command": ["echo", "-n"]}]}}},
+        ),
+        (
+            ("cronjob", "typed-cronjob", "--image=a:1", "--schedule=1 * * * *"),
+            {"schedule": "1 * * * *", "jobTemplate": {"spec": {"template": {"spec": {}}}}},
+        ),
+        (
+            ("service", "clusterip", "typed-service", "--tcp=80:http"),
+            {"ports": [{"port": 80, "targetPort": "http"}], "type": "ClusterIP"},
+        ),
+        (("quota", "typed-quota", "--hard=pods=2,cpu=1"), {"hard": {"pods": "2", "cpu": "1"}}),
+        (
+            ("poddisruptionbudget", "typed-budget", "--selector=a=b", "--min-available=50%"),
+            {"minAvailable": "50%", "selector": {"matchLabels": {"a": "b"}}},
+        ),
+    ],
+)
+def test_create_reads_what_is_nested(
+    cluster: Cluster, arguments: tuple[str, ...], spec: dict[str, Any]
+) -> None:
+    cluster.kubectl("create", *arguments)
+    name = next(part for part in arguments if part.startswith("typed"))
+    made = json.loads(cluster.kubectl("get", arguments[0], name, "-o", "json"))["spec"]
+    assert has(made, spec)
+
+
+def has(there: object, wanted: object) -> bool:
+    """Return whether all that is wanted is in a part of an object."""
+    if isinstance(wanted, dict) and isinstance(there, dict):
+        return all(has(there.get(key), value) for key, value in wanted.items())
+    if isinstance(wanted, list) and isinstance(there, list):
+        return len(there) == len(wanted) and all(map(has, there, wanted))
+    return there == wanted
 
 
 @pytest.mark.parametrize("type_", ["strategic", "merge"])
