@@ -193,6 +193,10 @@ class KubernetesApi(BackgroundServer):
         target = ResourcePath(resource, metadata.get("namespace", default), metadata["name"])
         return self._operations.create(target, item, _OWN_WRITES).item
 
+    def operate(self, *kinds: str) -> None:
+        """Give no event to new objects of these kinds: the caller makes their pods."""
+        self._operations.operated |= {*kinds}
+
     def delete(self, api_version: str, kind: str, name: str, *, namespace: str = "") -> None:
         """Delete an object as a client would, with what it owns or holds."""
         target = ResourcePath(self._resource(api_version, kind), namespace, name)

@@ -35,6 +35,7 @@ class TrainingOperator:
 
     def __init__(self, api: KubernetesApi) -> None:
         self._api = api
+        api.operate(KIND, "Pod")
 
     def reconcile(self) -> None:
         """Do what there is to do for each job."""

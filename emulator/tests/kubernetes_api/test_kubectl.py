@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hyperpod_emulator.kubernetes.controllers.notices import REASON
 from hyperpod_emulator.testing.kubernetes_api import (
     Cluster,
     config_map,
@@ -140,6 +141,13 @@ def test_create_reads_what_is_nested(
     name = next(part for part in arguments if part.startswith("typed"))
     made = json.loads(cluster.kubectl("get", arguments[0], name, "-o", "json"))["spec"]
     assert has(made, spec)
+
+
+def test_a_job_says_that_nothing_runs_it(cluster: Cluster) -> None:
+    cluster.kubectl("create", "job", "stays", "--image=a:1")
+    cluster.kubectl("create", "-f", "-", stdin=deployment("has-a-status"))
+    assert REASON in cluster.kubectl("describe", "job", "stays")
+    assert REASON not in cluster.kubectl("describe", "deployment", "has-a-status")
 
 
 def has(there: object, wanted: object) -> bool:

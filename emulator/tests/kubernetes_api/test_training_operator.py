@@ -68,6 +68,13 @@ def reach(api: KubernetesApi, *phases: str) -> None:
         api.set_status("v1", "Pod", f"job-worker-{index}", {"phase": phase}, namespace="default")
 
 
+def test_a_job_that_an_operator_runs_has_no_notice(api: KubernetesApi) -> None:
+    TrainingOperator(api)
+    submit(api).reconcile()
+    assert names(api, "Pod")
+    assert names(api, "Event") == []
+
+
 @pytest.mark.parametrize(
     ("spec", "environment"),
     [

@@ -5,6 +5,7 @@ from uuid import uuid4
 
 from hyperpod_emulator.kubernetes.controllers import Controllers
 from hyperpod_emulator.kubernetes.controllers.deletions import Removal
+from hyperpod_emulator.kubernetes.controllers.notices import notice
 from hyperpod_emulator.kubernetes.controllers.workloads import PullError
 from hyperpod_emulator.kubernetes.objects import errors
 from hyperpod_emulator.kubernetes.objects.admission import (
@@ -37,6 +38,7 @@ class Operations:
         hardware: What each node has, by the name of the node.
         pulls: Why each node cannot pull an image, of those that do not pull all.
         logs: What containers have written.
+        operated: Kinds whose pods a caller makes.
     """
 
     def __init__(self, *, store: Store, catalog: ResourceCatalog, schemas: BuiltInSchemas) -> None:
@@ -49,6 +51,7 @@ class Operations:
         self.hardware: dict[str, Mapping[str, str]] = {}
         self.pulls: dict[str, PullError] = {}
         self.logs = PodLogs()
+        self.operated: set[str] = set()
         self._controllers = Controllers(
             store=store,
             catalog=catalog,
@@ -194,6 +197,10 @@ class Operations:
             item = {**item, "status": established_status(item)}
             serve(item, catalog=self._catalog, schemas=self._schemas)
         stored = self.store.put(resource, item)
+        if before is None and resource.kind not in self.operated:
+            event = notice(stored)
+            if event is not None:
+                self.store.put(self._catalog.built_in("Event"), event)
         self._controllers.reconcile()
         return self._find(target) or stored
 
