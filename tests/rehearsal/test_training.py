@@ -98,6 +98,7 @@ def test_the_picture_has_the_steps_before_and_after_the_fault() -> None:
         if each.get("class") == "steps"
     ]
     assert [len(points) for points in lines] == [LAST, END - SAVED]
+    assert (lines[0][0], lines[-1][-1]) == ("M64.0 306.8 ", "856.0 76.0")
     texts = [each.text for each in drawn.iter(f"{space}text")]
     assert "a GPU node fails" in texts
     assert f"{LAST - SAVED} steps are done again" in texts

@@ -34,7 +34,7 @@ class EndingNodes:
     ends: int
     added: int
     nodes: tuple[ArchivedNode, ...] = ()
-    is_managed: bool = False
+    is_managed: bool
 
     @property
     def are_chosen(self) -> bool:
