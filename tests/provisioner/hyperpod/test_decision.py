@@ -8,6 +8,7 @@ import pytest
 from hyperpod_shared.failures import ReportedFailure
 from provisioner.framework.operation import StackPhase
 from provisioner.hyperpod.arrivals import Arrivals
+from provisioner.hyperpod.changes import changes
 from provisioner.hyperpod.claim import FOUND_TAG, REFUSED_KEY, Claim, LeftGroups
 from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
 from provisioner.hyperpod.decision import decide
@@ -40,7 +41,7 @@ from tests.support.provisioner.decided import (
     found,
     request,
 )
-from tests.support.provisioner.hyperpod_stack import ANOTHER_EKS_CLUSTER, group, properties
+from tests.support.provisioner.hyperpod_stack import ANOTHER_EKS_CLUSTER, CLASSIC, group, properties
 
 REFUSED = OWN.after_call(REFUSED_KEY, now=NOW)
 NOTHING = Found(now=NOW, described={})
@@ -93,6 +94,19 @@ def under(orchestrator: Orchestrator, claim: Claim = OWN) -> Found:
 ACCOUNTS = asking(SLURM, ACCOUNTED)
 # HyperPod fills in what a request leaves out.
 USED = {"Endpoint": "db", "SecretArn": "arn", "Port": 3306, "Name": "slurm_acct_db_1"}
+
+LATEST_AMI = replace(
+    UPDATE, wanted=HyperPodClusterProperties.parse({**CLASSIC, "SoftwareUpdate": "2026-11"})
+)
+
+
+def updated(**shown: str) -> Found:
+    """Return what is found just after the call for the latest AMI, with what its group shows."""
+    ((key, _),) = changes(LATEST_AMI.aim(), found("InService").described, {}).software
+    there = found("InService", OWN.after_call(key, now=NOW))
+    workers = {**there.described["InstanceGroups"][0], **shown}
+    return replace(there, described={**there.described, "InstanceGroups": [workers]})
+
 
 STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
     "a creation begins without a cluster": (CREATE_BEGINS, NOTHING, Create),
@@ -153,6 +167,12 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
         replace(found("InService", UPDATED, count=2), arrivals=Arrivals(failures=[NO_DATABASE])),
         Wait,
     ),
+    "the latest AMI is called for, and its group gets it": (
+        LATEST_AMI,
+        updated(SoftwareUpdateStatus="InProgress"),
+        AskNodes,
+    ),
+    "the latest AMI is called for, which does not show yet": (LATEST_AMI, updated(), Wait),
     "another stack's cluster": (UPDATE, found("InService", stack_id=OTHER_STACK_ID), Refuse),
     "nobody's cluster": (UPDATE, replace(found("InService"), tags={}), Refuse),
     "an update begins after a request that began later": (
@@ -269,6 +289,11 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
         DELETE_BEGINS,
         found("Failed"),
         Delete,
+    ),
+    "delete: a failed creation, perhaps in a rollback": (
+        replace(DELETE_BEGINS, phase=None),
+        found("Failed"),
+        Refuse,
     ),
     "delete: worked before the stack was there": (
         DELETE_BEGINS,
