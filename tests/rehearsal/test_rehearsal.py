@@ -207,10 +207,11 @@ def test_few_lines_are_printed_and_the_rest_is_in_the_log(
     _, output, report = rehearsed
     lines = output.splitlines()
     assert len(lines) <= LINES
+    log = (directory / LOG).read_text("utf-8")
     for stack in report["stacks"]:
         (line,) = [line for line in lines if stack["name"] in line.split()]
         assert line.endswith(" s")
-    log = (directory / LOG).read_text("utf-8")
+        assert f"✅  {stack['name']}" in log
     assert "kept, as on AWS: FSx file system" in log
     assert "Lifting the termination protection of ml-storage" in log
     # Each value once, and commands so that they can be copied.
