@@ -213,11 +213,12 @@ def run(chosen: Chosen, *, sinfo: Path | None, as_json: bool) -> None:
         print_json({"groups": groups, "waiting": list(use.waiting)})
         return
     out = console()
-    for part in _display(groups, use, now=datetime.now(UTC)):
+    for part in display(groups, use, now=datetime.now(UTC)):
         out.print(part)
 
 
-def _display(groups: Sequence[IdleGroup], use: DeviceUse, *, now: datetime) -> Iterator[Any]:
+def display(groups: Sequence[IdleGroup], use: DeviceUse, *, now: datetime) -> Iterator[Any]:
+    """Yield what a console prints of idle groups: a table, the commands, and who waits."""
     if not groups:
         yield "No accelerator is idle."
         return

@@ -3,18 +3,20 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from kubernetes.client import ApiClient
+from rich.console import Console
 from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import Config
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.clusters import Chosen, ClusterNode, DescribedCluster
-from hyperpod_cli.operate.idle import IdleGroup, idle_groups, slurm_use
+from hyperpod_cli.operate.idle import IdleGroup, display, idle_groups, slurm_use
 from hyperpod_cli.operate.nodes.health import DeviceUse, device_use
 from hyperpod_cli.terminal.console import print_json
 from hyperpod_cli.terminal.errors import OpsError
@@ -164,6 +166,17 @@ def test_slurm_says_what_is_idle(raises: Raises) -> None:
     assert use.busy == {"ip-2", "ip-4"}
     with raises(OpsError):
         slurm_use("sinfo: error\n", nodes=nodes)
+
+
+def test_groups_are_shown_with_the_commands_that_end_them(snapshot: SnapshotAssertion) -> None:
+    nodes = [node(1), node(2)]
+    whole = idle(nodes, last={each.kubernetes_name: ENDED for each in nodes}, of=config())
+    use = DeviceUse(busy=frozenset(), waiting=("ns/job", "ns/other"))
+    shown = StringIO()
+    out = Console(file=shown, width=120, color_system=None)
+    for part in display([*whole, *idle(nodes, busy=(1,))], use, now=ENDED + timedelta(hours=51)):
+        out.print(part)
+    assert shown.getvalue() == snapshot
 
 
 def test_groups_are_json(capsys: pytest.CaptureFixture[str]) -> None:
