@@ -72,8 +72,6 @@ def _with_parameter_for_name(template: Document) -> Document:
 def _named(node: Any, *, ids: Mapping[str, str]) -> Any:  # noqa: ANN401 - any JSON value
     """Put the parameter in place of the deployment's name in every text."""
     match node:
-        case {"Fn::Sub": str(text)}:
-            return {"Fn::Sub": text.replace(PLACEHOLDER, _NAME)}
         case dict():
             return {ids.get(key, key): _named(item, ids=ids) for key, item in node.items()}
         case list():
