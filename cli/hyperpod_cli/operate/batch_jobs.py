@@ -96,40 +96,42 @@ def filled(text: str, values: Mapping[str, Any]) -> str:
     that the job does not have is left out.
     """
 
-    def line(found: re.Match[str]) -> str:
-        key = _key(found)
+    def line(match: re.Match[str]) -> str:
+        key = _key(match)
         if key not in values:
-            return found[0]
-        return "" if values[key] is None else f"{found['before']}{values[key]}{found['after']}"
+            return match[0]
+        return "" if values[key] is None else f"{match['before']}{values[key]}{match['after']}"
 
     return _PARAMETER.sub(line, text)
 
 
-def _key(found: re.Match[str]) -> str:
-    return found["option"] or found["variable"] or found["argument"]
+def _key(match: re.Match[str]) -> str:
+    return match["option"] or match["variable"] or match["argument"]
 
 
 def _text(given: Given) -> str:
     folder = asset_directory("examples") / "slurm"
     jobs = {path.stem: path for path in folder.glob("*.sh")}
-    told = ", ".join(sorted(jobs))
+    known = ", ".join(sorted(jobs))
     if len(given.files) != 1:
-        raise OpsError(f"--values: name one job, a file of yours or one of these: {told}")
+        raise OpsError(f"--values: name one job, a file of yours or one of these: {known}")
     name = given.files[0]
     path = jobs.get(name, Path(name))
     try:
         return path.read_text("utf-8")
     except (OSError, UnicodeDecodeError):
         raise OpsError(
-            f"--values: {name!r} is no file that can be read, and no job of these: {told}"
+            f"--values: {name!r} is no file that can be read, and no job of these: {known}"
         ) from None
 
 
 def _group(given: Given, *, config: Config) -> InstanceGroupConfig:
     """Return the group that is named, else the one that has accelerators."""
-    compute = {each.name: each for each in config.cluster.groups_of_type(COMPUTE)}
+    compute = {group.name: group for group in config.cluster.groups_of_type(COMPUTE)}
     able = [
-        each for each in compute.values() if any(map(is_accelerated, each.possible_instance_types))
+        group
+        for group in compute.values()
+        if any(map(is_accelerated, group.possible_instance_types))
     ]
     fitting = able if given.group is None else [compute[x] for x in [given.group] if x in compute]
     if len(fitting) != 1:
@@ -168,7 +170,7 @@ def _given(given: Given, text: str) -> dict[str, str]:
     options = {"job-name": given.name, "CONTAINER": given.image}
     pairs = [(setting, *setting.partition("=")[::2]) for setting in given.settings]
     pairs += [(f"{key}={value}", key, value) for key, value in options.items() if value is not None]
-    known = {_key(found) for found in _PARAMETER.finditer(text)}
+    known = {_key(match) for match in _PARAMETER.finditer(text)}
     for setting, key, value in pairs:
         if key not in known:
             raise OpsError(f"--set {setting}: the job sets {', '.join(sorted(known))}; name one")

@@ -17,13 +17,13 @@ _UNKNOWN = re.compile(r"additional properties (.*) not allowed")
 _UNITS = {"imum": "", "Length": " characters", "Items": " items"}
 
 
-def problems(told: str, *, chart: Path, where: Callable[[str], str]) -> Iterator[str]:
+def problems(error: str, *, chart: Path, where: Callable[[str], str]) -> Iterator[str]:
     """Yield a line for each thing that helm refuses.
 
-    `told` is its error, in one line; `where` says where the user has given a key, such as
+    `error` is what it printed, in one line; `where` says where the user has given a key, such as
     `claim.name`.
     """
-    why = _PLACE.sub("", told)
+    why = _PLACE.sub("", error)
     unparsed = _UNPARSED.fullmatch(why)
     if unparsed:
         yield f"--set: {unparsed[1]}; write KEY=VALUE"
@@ -44,21 +44,21 @@ def problems(told: str, *, chart: Path, where: Callable[[str], str]) -> Iterator
 
 
 def _worded(what: str) -> str:
-    if found := re.fullmatch(r"('.*') does not match pattern '(.*)'", what):
-        return f"{found[1]} must match {found[2]}".replace("\\\\", "\\")
-    if found := re.fullmatch(r"(min|max)(\w+): got (\S+), want (\S+)", what):
-        end = "more" if found[1] == "min" else "less"
-        return f"{found[3]}{_UNITS[found[2]]} must be {found[4]} or {end}"
-    if found := re.fullmatch(r"got (.*), want (.*)", what):
-        return f"{found[1]} must be {found[2]}"
+    if match := re.fullmatch(r"('.*') does not match pattern '(.*)'", what):
+        return f"{match[1]} must match {match[2]}".replace("\\\\", "\\")
+    if match := re.fullmatch(r"(min|max)(\w+): got (\S+), want (\S+)", what):
+        end = "more" if match[1] == "min" else "less"
+        return f"{match[3]}{_UNITS[match[2]]} must be {match[4]} or {end}"
+    if match := re.fullmatch(r"got (.*), want (.*)", what):
+        return f"{match[1]} must be {match[2]}"
     return what
 
 
 def _schema(chart: Path, keys: list[str]) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = json.loads((chart / "values.schema.json").read_text("utf-8"))
+    schema: Mapping[str, Any] = json.loads((chart / "values.schema.json").read_text("utf-8"))
     for key in keys:
-        found = found.get("properties", {}).get(key, {})
-    return found
+        schema = schema.get("properties", {}).get(key, {})
+    return schema
 
 
 def _example(chart: Path, keys: list[str]) -> str:

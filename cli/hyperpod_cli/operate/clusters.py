@@ -61,11 +61,11 @@ class DescribedCluster:
 
     def group(self, name: str) -> Group:
         """Return an instance group, as described; refuse a name that none has."""
-        found = self.groups.get(name)
-        if found is None:
+        group = self.groups.get(name)
+        if group is None:
             known = ", ".join(self.groups) or "none"
             raise OpsError(f"group: {name!r} is not in {self.name}, which has: {known}")
-        return found
+        return group
 
     @property
     def is_continuous(self) -> bool:
@@ -115,10 +115,10 @@ def find_cluster(
     The error names `deployed_by`, the command that makes the cluster, and `options`, by default
     those of `hyperpod-cdk`. NoClusterError: there is none of that name.
     """
-    found = answer_of(sagemaker.describe_cluster, ClusterName=name)
-    if found is not None:
+    answer = answer_of(sagemaker.describe_cluster, ClusterName=name)
+    if answer is not None:
         # The answer need not have the name, which may be an ARN here.
-        return DescribedCluster(described={"ClusterName": name, **found})
+        return DescribedCluster(described={"ClusterName": name, **answer})
     region = sagemaker.meta.region_name
     first = f"run `{deployed_by}`, or " if deployed_by else ""
     raise NoClusterError(
@@ -153,9 +153,9 @@ def nodes_of(
         **({"InstanceGroupNameContains": group} if group else {}),
         **({"IncludeNodeLogicalIds": True} if requested else {}),
     }
-    found = map(_node, items(sagemaker, "list_cluster_nodes", "ClusterNodeSummaries", **asked))
+    nodes = map(_node, items(sagemaker, "list_cluster_nodes", "ClusterNodeSummaries", **asked))
     return sorted(
-        (node for node in found if group in (None, node.group)),
+        (node for node in nodes if group in (None, node.group)),
         key=lambda node: (node.group, not node.id, node.id, node.logical_id),
     )
 
@@ -196,7 +196,7 @@ def own_clusters(sagemaker: AwsClient) -> list[ListedCluster]:
 
     ClientError: AWS refused to say, of any cluster at all.
     """
-    found, denied, is_any_read = [], None, False
+    clusters, denied, is_any_read = [], None, False
     for summary in items(sagemaker, "list_clusters", "ClusterSummaries"):
         try:
             stack = stack_of(sagemaker, arn=summary["ClusterArn"])
@@ -209,17 +209,17 @@ def own_clusters(sagemaker: AwsClient) -> list[ListedCluster]:
         is_any_read = True
         if stack is not None:
             name, status = summary["ClusterName"], summary["ClusterStatus"]
-            found.append(ListedCluster(name=name, status=status, stack=stack))
+            clusters.append(ListedCluster(name=name, status=status, stack=stack))
     if denied is not None and not is_any_read:
         raise denied
-    return sorted(found, key=lambda cluster: cluster.name)
+    return sorted(clusters, key=lambda cluster: cluster.name)
 
 
 def stack_of(sagemaker: AwsClient, *, arn: str) -> str | None:
     """Return the name of the stack that made a cluster, by its tags; None if they name none."""
     tags = items(sagemaker, "list_tags", "Tags", ResourceArn=arn)
-    own = (str(tag["Value"].split("/")[1]) for tag in tags if tag["Key"] in _STACK_TAGS)
-    return next(own, None)
+    stacks = (str(tag["Value"].split("/")[1]) for tag in tags if tag["Key"] in _STACK_TAGS)
+    return next(stacks, None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -251,7 +251,7 @@ class Chosen:
         """Client of SageMaker."""
         return self.session.client("sagemaker")
 
-    def found(self) -> DescribedCluster:
+    def cluster(self) -> DescribedCluster:
         """Return the cluster as it is now. NoClusterError: there is none, or it asks for none."""
         if self.config is not None:
             require_cluster(self.config, file=self.file)

@@ -54,29 +54,29 @@ def missing_tools() -> list[str]:
     return [tool for tool in ("kubectl", "aws") if shutil.which(tool) is None]
 
 
-def add_context(path: Path, found: Mapping[str, Any], *, region: str, alias: str | None) -> str:
+def add_context(path: Path, cluster: Mapping[str, Any], *, region: str, alias: str | None) -> str:
     """Put a context into a kubeconfig and make it the current one; return its name.
 
     The name is `alias`, by default the cluster's ARN. What else is in the file stays, but for
     comments.
     """
     document = _read(path)
-    arn = str(found["arn"])
+    arn = str(cluster["arn"])
     context = alias or arn
     entries = {
         "clusters": {
             "name": arn,
             "cluster": {
-                "server": found["endpoint"],
-                "certificate-authority-data": found["certificateAuthority"]["data"],
+                "server": cluster["endpoint"],
+                "certificate-authority-data": cluster["certificateAuthority"]["data"],
             },
         },
-        "users": {"name": arn, "user": {"exec": _token(str(found["name"]), region=region)}},
+        "users": {"name": arn, "user": {"exec": _token(str(cluster["name"]), region=region)}},
         "contexts": {"name": context, "context": {"cluster": arn, "user": arn}},
     }
     for key, entry in entries.items():
         listed = document[key]
-        document[key] = [*(each for each in listed if each.get("name") != entry["name"]), entry]
+        document[key] = [*(item for item in listed if item.get("name") != entry["name"]), entry]
     document["current-context"] = context
     try:
         replace_file(path, yaml.safe_dump(document, sort_keys=False))
@@ -118,5 +118,5 @@ def _mapping(document: object) -> dict[str, Any]:
 
 def _is_list_of_mappings(value: object) -> bool:
     return value is None or (
-        isinstance(value, list) and all(isinstance(each, dict) for each in value)
+        isinstance(value, list) and all(isinstance(item, dict) for item in value)
     )

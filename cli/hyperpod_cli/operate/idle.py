@@ -70,17 +70,17 @@ def idle_groups(
     for node in nodes:
         if node.status == RUNNING and has_accelerators(node.instance_type):
             running.setdefault(node.group, []).append(node)
-    found = [
+    groups = [
         _idle_group(cluster.groups[name], idle, members, use=use, region=region, chosen=chosen)
         for name, members in running.items()
-        if (idle := [each for each in members if not use.busy & _names(each)])
+        if (idle := [node for node in members if not use.busy & _names(node)])
     ]
     karpenters = _of_karpenter(config)
     shown = [
-        _left_to_karpenter(each, karpenters[each.group]) if each.group in karpenters else each
-        for each in found
+        _left_to_karpenter(group, karpenters[group.group]) if group.group in karpenters else group
+        for group in groups
     ]
-    return sorted(shown, key=lambda each: (-Decimal(each.usd_an_hour or 0), each.group))
+    return sorted(shown, key=lambda group: (-Decimal(group.usd_an_hour or 0), group.group))
 
 
 def _names(node: ClusterNode) -> set[str]:
@@ -96,7 +96,7 @@ def _idle_group(
     region: str,
     chosen: Chosen,
 ) -> IdleGroup:
-    types = sorted({each.instance_type for each in idle})
+    types = sorted({node.instance_type for node in idle})
     hourly, note = _price(idle, group, region=region)
     least = group.get("MinCount") or 0
     command, kept = _command(group["InstanceGroupName"], idle, members, least=least, chosen=chosen)
@@ -117,7 +117,7 @@ def _idle_group(
 
 def _since(idle: Sequence[ClusterNode], use: DeviceUse) -> str:
     """Return since when all nodes are idle: a pod that was deleted leaves nothing to tell."""
-    ends = [use.last.get(name) for each in idle for name in _names(each) if name in use.last]
+    ends = [use.last.get(name) for node in idle for name in _names(node) if name in use.last]
     known = [end for end in ends if end is not None]
     return in_utc(max(known)) if len(known) == len(idle) else ""
 
@@ -128,8 +128,8 @@ def _price(idle: Sequence[ClusterNode], group: Group, *, region: str) -> tuple[D
     if "Spot" in (group.get("CapacityRequirements") or {}):
         return None, "Spot, whose price changes"
     total, notes = Decimal(0), []
-    for name in sorted({each.instance_type for each in idle}):
-        count = sum(each.instance_type == name for each in idle)
+    for name in sorted({node.instance_type for node in idle}):
+        count = sum(node.instance_type == name for node in idle)
         charge = charge_of(name, quantity=count, service="HyperPod", item=name, region=region)
         if charge.usd is None:
             return None, charge.note
@@ -152,12 +152,12 @@ def _command(
     if not spare:
         return "", kept
     is_known = chosen.config is not None and any(
-        each.name == name for each in chosen.config.cluster.all_groups
+        group.name == name for group in chosen.config.cluster.all_groups
     )
     if is_known and spare == len(members):
         return chosen.command("scale", name, "0"), kept
     # HyperPod would choose which nodes of a smaller group end, busy ones too.
-    return chosen.command("delete", *(each.id for each in idle[:spare][:_MOST_IDS])), kept
+    return chosen.command("delete", *(node.id for node in idle[:spare][:_MOST_IDS])), kept
 
 
 def _of_karpenter(config: Config | None) -> Mapping[str, int]:
@@ -171,17 +171,17 @@ def _of_karpenter(config: Config | None) -> Mapping[str, int]:
     }
 
 
-def _left_to_karpenter(found: IdleGroup, minutes: int) -> IdleGroup:
+def _left_to_karpenter(group: IdleGroup, minutes: int) -> IdleGroup:
     what = f"Karpenter takes empty nodes away after {minutes} min"
-    return replace(found, note="; ".join(filter(None, (found.note, what))), command="")
+    return replace(group, note="; ".join(filter(None, (group.note, what))), command="")
 
 
 def slurm_use(text: str, *, nodes: Iterable[ClusterNode]) -> DeviceUse:
     """Return which nodes Slurm uses, by what `SINFO` printed; one that it does not name is used."""
     states = {
-        found[1]: found[2] for line in text.splitlines() if (found := _SINFO.match(line.strip()))
+        match[1]: match[2] for line in text.splitlines() if (match := _SINFO.match(line.strip()))
     }
-    hosts = {each.host for each in nodes if each.host}
+    hosts = {node.host for node in nodes if node.host}
     if not hosts & states.keys():
         raise OpsError(f"--sinfo: names no node of the cluster; give it what `{SINFO}` prints")
     return DeviceUse(busy=frozenset(host for host in hosts if states.get(host) != "idle"))
@@ -189,7 +189,7 @@ def slurm_use(text: str, *, nodes: Iterable[ClusterNode]) -> DeviceUse:
 
 def run(chosen: Chosen, *, sinfo: Path | None, as_json: bool) -> None:
     """Show the idle groups of a cluster; with Slurm, by a file of what `SINFO` printed, or `-`."""
-    cluster = chosen.found()
+    cluster = chosen.cluster()
     nodes = nodes_of(chosen.sagemaker, cluster.name)
     has_kubernetes = "Eks" in (cluster.described.get("Orchestrator") or {})
     if has_kubernetes:
@@ -224,24 +224,24 @@ def display(groups: Sequence[IdleGroup], use: DeviceUse, *, now: datetime) -> It
         return
     prices = ("USD an hour", "USD a month")
     made = table("group", "type", "idle", "for", *prices, "", numbers=prices)
-    for each in groups:
-        amounts = (each.usd_an_hour, each.usd_a_month)
+    for group in groups:
+        amounts = (group.usd_an_hour, group.usd_a_month)
         made.add_row(
-            each.group,
-            each.instance_type,
-            f"{each.idle} of {each.running}",
-            _age(each.since, now=now),
+            group.group,
+            group.instance_type,
+            f"{group.idle} of {group.running}",
+            _age(group.since, now=now),
             *(rounded(Decimal(price)) if price else "unknown" for price in amounts),
-            each.note,
+            group.note,
         )
     yield made
-    commands = [each for each in groups if each.command]
+    commands = [group for group in groups if group.command]
     if commands:
         yield "\nTo end them:"
-    for each in commands:
-        yield f"  {each.command}"
-        if each.idle > _MOST_IDS and " delete " in f" {each.command} ":
-            yield f"  and again for the rest of {each.group}"
+    for group in commands:
+        yield f"  {group.command}"
+        if group.idle > _MOST_IDS and " delete " in f" {group.command} ":
+            yield f"  and again for the rest of {group.group}"
     if use.waiting:
         more = f" and {len(use.waiting) - 1} more" if len(use.waiting) > 1 else ""
         yield f"\nPods that ask for devices wait for a node: {use.waiting[0]}{more}."

@@ -105,7 +105,7 @@ def delete(api: ApiClient, objects: Iterable[Object]) -> list[Object]:
     return [item for item in objects if _asked(api, "DELETE", item, **asked) is not None]
 
 
-def found(api: ApiClient, item: Object) -> Object | None:
+def live(api: ApiClient, item: Object) -> Object | None:
     """Return an object of some name as it is now; None if it, or its kind, is not there."""
     return _asked(api, "GET", item)
 
@@ -224,8 +224,8 @@ def _group_path(api_version: str) -> str:
 def _resource(api: ApiClient, api_version: str, kind: str) -> Object | None:
     path = _group_path(api_version)
     listed = existing(_call, api, "GET", path) or {"resources": ()}
-    named = (each for each in listed["resources"] if "/" not in each["name"])
-    return next((each for each in named if each["kind"] == kind), None)
+    named = (resource for resource in listed["resources"] if "/" not in resource["name"])
+    return next((resource for resource in named if resource["kind"] == kind), None)
 
 
 def _path_if_served(api: ApiClient, item: Object) -> str | None:

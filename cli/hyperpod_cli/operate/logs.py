@@ -66,7 +66,7 @@ class LifecycleLog:
         launched has none. Without, it is refused.
         """
         token: str | None = None
-        told = False
+        is_told = False
         while True:
             try:
                 for page in log_pages(self.logs, self.group, self.stream, token=token):
@@ -77,9 +77,9 @@ class LifecycleLog:
                     raise
                 if every_seconds is None:
                     raise OpsError(self._absent()) from None
-                if not told:
+                if not is_told:
                     say(f"There is no stream {self.stream} yet; waiting for it.")
-                    told = True
+                    is_told = True
             if every_seconds is None:
                 return
             time.sleep(every_seconds)
@@ -106,12 +106,10 @@ def former_instance(
         logStreamNamePrefix=_STREAMS,
     )
     try:
-        for each in streams:
-            group, _, found = each["logStreamName"].removeprefix(_STREAMS).partition("/")
-            if found == instance:
-                return LifecycleLog(
-                    logs=logs, cluster=cluster, instance=found, instance_group=group
-                )
+        for stream in streams:
+            group, _, node = stream["logStreamName"].removeprefix(_STREAMS).partition("/")
+            if node == instance:
+                return LifecycleLog(logs=logs, cluster=cluster, instance=node, instance_group=group)
     except ClientError as error:
         if not is_not_found(error):
             raise

@@ -28,10 +28,10 @@ class ManagedNodeGroupState:
 
 def node_groups_of(session: AwsSession, *, eks_cluster: str) -> list[ManagedNodeGroupState]:
     """Return the node groups of an EKS cluster by name, the deployment's and others."""
-    return sorted(_found(session, eks_cluster), key=lambda group: group.name)
+    return sorted(_states(session, eks_cluster), key=lambda group: group.name)
 
 
-def _found(session: AwsSession, eks_cluster: str) -> Iterator[ManagedNodeGroupState]:
+def _states(session: AwsSession, eks_cluster: str) -> Iterator[ManagedNodeGroupState]:
     eks = session.client("eks")
     for name in listed(eks, "list_nodegroups", "nodegroups", clusterName=eks_cluster):
         answer = answer_of(eks.describe_nodegroup, clusterName=eks_cluster, nodegroupName=name)

@@ -87,7 +87,7 @@ class _Eks(Orchestrator):
         self, session: AwsSession, nodes: Sequence[NumberedNode]
     ) -> Mapping[str, Sequence[str]]:
         with kubernetes_api(session, eks_cluster=self.eks_cluster_name()) as api:
-            return {each.node.id: pods_on(api, each.node.kubernetes_name) for each in nodes}
+            return {node.node.id: pods_on(api, node.node.kubernetes_name) for node in nodes}
 
 
 class _Slurm(Orchestrator):
@@ -97,40 +97,40 @@ class _Slurm(Orchestrator):
         )
 
     def jobs(self, nodes: Sequence[NumberedNode]) -> Iterator[str]:
-        hosts = ",".join(each.node.host for each in self._of_compute(nodes))
+        hosts = ",".join(node.node.host for node in self._of_compute(nodes))
         if hosts:
             yield f"What runs on them: `squeue --nodelist={hosts}` on a login node or controller."
 
     def refuse(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> None:
         # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchReplaceClusterNodes.html
         # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchDeleteClusterNodes.html
-        for each in nodes if action in (REPLACE, DELETE) else ():
-            if node_type(self._group(each)) == CONTROLLER:
+        for node in nodes if action in (REPLACE, DELETE) else ():
+            if node_type(self._group(node)) == CONTROLLER:
                 raise OpsError(
-                    f"node: {each} is the controller, which HyperPod does not {action.name}: "
-                    f"`hyperpod-cdk reboot {each.node.id}` restarts it; if that does not help, "
+                    f"node: {node} is the controller, which HyperPod does not {action.name}: "
+                    f"`hyperpod-cdk reboot {node.node.id}` restarts it; if that does not help, "
                     "`hyperpod-cdk destroy` and `hyperpod-cdk deploy` make the cluster again; its "
                     "file systems "
                     "stay"
                 )
 
     def other_ways(self, action: NodeAction, nodes: Sequence[NumberedNode]) -> Iterator[str]:
-        if any(node_type(self._group(each)) == CONTROLLER for each in nodes):
+        if any(node_type(self._group(node)) == CONTROLLER for node in nodes):
             yield "Until the controller is back, no jobs can be submitted; those that run go on."
         # Case and spelling matter.
         # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-resiliency-slurm-replace-faulty-instance.html
-        for each in self._of_compute(nodes) if action in (REPLACE, REBOOT) else ():
+        for node in self._of_compute(nodes) if action in (REPLACE, REBOOT) else ():
             yield (
-                f"Slurm's own way, on the controller: sudo scontrol update node={each.node.host} "
+                f"Slurm's own way, on the controller: sudo scontrol update node={node.node.host} "
                 f'state=fail reason="Action:{action.name.capitalize()}"'
             )
 
-    def _group(self, each: NumberedNode) -> Group:
-        return self.cluster.groups.get(each.node.group, {})
+    def _group(self, node: NumberedNode) -> Group:
+        return self.cluster.groups.get(node.node.group, {})
 
     def _of_compute(self, nodes: Sequence[NumberedNode]) -> list[NumberedNode]:
         return [
-            each for each in nodes if node_type(self._group(each)) == COMPUTE and each.node.host
+            node for node in nodes if node_type(self._group(node)) == COMPUTE and node.node.host
         ]
 
 

@@ -38,14 +38,14 @@ def variables(
 
     They are of the first group with accelerators, and of the first one without.
     """
-    own = {
+    here = {
         "AWS_REGION": region,
         **{name: outputs[output] for name, output in OUTPUTS.items() if output in outputs},
         **(_of_cluster(config) if config.cluster.exists else {}),
     }
-    names = ["AWS_REGION", *OUTPUTS, *(name for name in own if name not in OUTPUTS)]
+    names = ["AWS_REGION", *OUTPUTS, *(name for name in here if name not in OUTPUTS)]
     return {
-        name: value for name in dict.fromkeys(names) if (value := shell.get(name) or own.get(name))
+        name: value for name in dict.fromkeys(names) if (value := shell.get(name) or here.get(name))
     }
 
 
@@ -56,7 +56,7 @@ def exports(values: Mapping[str, str]) -> Iterator[str]:
 
 
 def _of_cluster(config: Config) -> dict[str, str]:
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for prefix, default, accelerated in (
         ("ACCEL", _ACCELERATED, True),
         ("GEN", _GENERAL, False),
@@ -67,12 +67,12 @@ def _of_cluster(config: Config) -> dict[str, str]:
                 types, count = [*group.possible_instance_types], str(group.instance_count)
                 volume = str(group.volume_size_gib or _VOLUME_GB)
                 break
-        found |= {
+        values |= {
             f"{prefix}_INSTANCE_TYPE": types[0],
             f"{prefix}_INSTANCE_COUNT": count,
             f"{prefix}_VOLUME_SIZE": volume,
         }
-    return {**found, "NODE_RECOVERY": config.cluster.node_recovery}
+    return {**values, "NODE_RECOVERY": config.cluster.node_recovery}
 
 
 def stacks_to_read(config: Config) -> Iterator[StackKind]:
@@ -121,12 +121,12 @@ def cluster_config(config: Config, *, outputs: Mapping[str, str], region: str) -
 
     own_home, *others = config.script_folders
     homes = {
-        (own.directory, own.run): home
-        for own, home in zip(cluster.own_scripts, others, strict=True)
+        (scripts.directory, scripts.run): home
+        for scripts, home in zip(cluster.own_scripts, others, strict=True)
     }
 
-    def scripts_in(own: OwnScriptsConfig) -> LifecycleConfig:
-        return scripts_of(homes[own.directory, own.run])
+    def scripts_in(scripts: OwnScriptsConfig) -> LifecycleConfig:
+        return scripts_of(homes[scripts.directory, scripts.run])
 
     if config.control_plane is None:
         slurm = slurm_of(config, outputs=outputs)

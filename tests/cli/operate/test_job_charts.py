@@ -12,8 +12,8 @@ from hyperpod_cli.operate import job_charts
 from hyperpod_cli.operate.job_charts import (
     Log,
     delete,
-    found,
     is_served,
+    live,
     pods,
     rendered,
     submit,
@@ -48,12 +48,12 @@ def test_objects_are_submitted_found_and_deleted(api: ApiClient) -> None:
     ]
     submit(api, objects)
     submit(api, [config_map("settings", key="2")])
-    now = found(api, objects[1])
+    now = live(api, objects[1])
     assert now is not None
     assert now["data"] == {"key": "2"}
     assert now["metadata"]["managedFields"][0]["operation"] == "Apply"
     assert delete(api, [*objects, config_map("other")]) == objects
-    assert [found(api, item) for item in objects] == [None, None]
+    assert [live(api, item) for item in objects] == [None, None]
 
 
 def test_a_kind_that_is_not_installed(api: ApiClient, raises: Raises) -> None:
@@ -61,7 +61,7 @@ def test_a_kind_that_is_not_installed(api: ApiClient, raises: Raises) -> None:
     job = {"apiVersion": known[0], "kind": known[1], "metadata": {"name": "a"}}
     assert is_served(api, "v1", "Pod")
     assert not is_served(api, *known)
-    assert found(api, job) is None
+    assert live(api, job) is None
     assert delete(api, [job]) == []
     with raises(OpsError):
         submit(api, [job])

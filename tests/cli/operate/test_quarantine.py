@@ -30,7 +30,7 @@ EKS = {"Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:11112222333
 def kubernetes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KubernetesApi]:
     """Return a cluster with a node in quarantine, and one that is not."""
     with KubernetesApi(authenticate=static_tokens(PRINCIPALS)) as api:
-        chosen = SimpleNamespace(session=None, found=lambda: described({"a": (2, 2)}, **EKS))
+        chosen = SimpleNamespace(session=None, cluster=lambda: described({"a": (2, 2)}, **EKS))
         monkeypatch.setattr(clusters, "chosen_cluster", lambda *_given, **_named: chosen)
         connect = partial(client_of, api, tmp_path)
         monkeypatch.setattr(quarantine, "kubernetes_api", lambda *_given, **_named: connect())

@@ -365,7 +365,7 @@ def test_each_node_is_found_in_sagemaker_and_in_kubernetes(
 ) -> None:
     assert signed_in
     chosen = chosen_cluster(operator.stage.config_path, cluster=None, region=None)
-    found = chosen.found()
+    found = chosen.cluster()
     nodes = nodes_of(chosen.sagemaker, found.name)
     with kubernetes_api(
         chosen.session, eks_cluster=orchestrator_of(found).eks_cluster_name()
@@ -384,7 +384,7 @@ def test_who_may_not_is_told_what_to_do(
     operator: Operator, signed_in: Mapping[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = chosen_cluster(operator.stage.config_path, cluster=None, region=None)
-    name = orchestrator_of(chosen.found()).eks_cluster_name()
+    name = orchestrator_of(chosen.cluster()).eks_cluster_name()
     # The root user, who has no access entry.
     for key, value in operator.stage.environment.aws.environment().items():
         monkeypatch.setenv(key, value)
@@ -401,7 +401,7 @@ def test_who_may_not_is_told_what_to_do(
     ):
         pass
     with pytest.raises(OpsError, match=r"^cluster: 'none' .*: ml-cluster; "):
-        chosen_cluster(operator.stage.config_path, cluster="none", region="us-west-2").found()
+        chosen_cluster(operator.stage.config_path, cluster="none", region="us-west-2").cluster()
 
 
 @pytest.mark.slow(seconds=1)

@@ -40,7 +40,7 @@ def connect(
     from hyperpod_cli.operate.nodes.named import named_nodes
 
     chosen = chosen_cluster(config, cluster=cluster, region=region)
-    found = chosen.found()
+    found = chosen.cluster()
     nodes = nodes_of(chosen.sagemaker, found.name)
     (named,) = named_nodes(nodes, [node], cluster=found)
     command = session_command(found, named.node, region=chosen.session.region)
@@ -73,7 +73,7 @@ def kubeconfig(
 
     chosen = chosen_cluster(config, cluster=cluster, region=region)
     try:
-        name = orchestrator_of(chosen.found()).eks_cluster_name("kubeconfig")
+        name = orchestrator_of(chosen.cluster()).eks_cluster_name("kubeconfig")
     except NoClusterError:
         # `hyperpod-cdk destroy` leaves the control plane.
         if chosen.config is None:

@@ -57,7 +57,7 @@ def events(
 
     age = parsed_duration(since, option="--since")
     chosen = chosen_cluster(config, cluster=cluster, region=region)
-    found = chosen.found()
+    found = chosen.cluster()
     if group is not None:
         found.group(group)
     told = events_of(
@@ -158,7 +158,7 @@ def logs(
     from hyperpod_cli.operate.nodes.named import named_nodes
 
     chosen = chosen_cluster(config, cluster=cluster, region=region)
-    found = chosen.found()
+    found = chosen.cluster()
     nodes = nodes_of(chosen.sagemaker, found.name)
     client = chosen.session.client("logs")
     instance = node.removeprefix("hyperpod-")

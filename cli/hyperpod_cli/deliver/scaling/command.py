@@ -153,7 +153,7 @@ def _agreed_to(
         raise KeyboardInterrupt
     change = count_change(config, group=group, count=count)
     chosen = chosen_cluster(config, cluster=None, region=region)
-    cluster = chosen.found()
+    cluster = chosen.cluster()
     now = cluster.groups.get(group, {})
     target = now.get("TargetCount")
     if change.former == count:

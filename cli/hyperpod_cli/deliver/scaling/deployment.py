@@ -77,5 +77,5 @@ def _looked(chosen: Chosen, config: Config, *, group: str, count: int) -> Left:
     state = f"{name} is {'not there' if stack is None else stack['StackStatus']}"
     if state.endswith("_IN_PROGRESS"):
         return Left(is_undone=False, state=state)
-    target = (chosen.found().groups.get(group) or {}).get("TargetCount")
+    target = (chosen.cluster().groups.get(group) or {}).get("TargetCount")
     return Left(is_undone=target != count, state=f"{state}, the group is to have {target} nodes")

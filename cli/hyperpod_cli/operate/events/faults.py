@@ -40,7 +40,7 @@ def each_once(events: Sequence[Event]) -> list[Event]:
     """Return the events, newest first, without the second of those that report one fault."""
     faults: list[Fault] = []
     for event in events:
-        fault = next((each for each in _near(faults, event) if _tells(each, event)), None)
+        fault = next((earlier for earlier in _near(faults, event) if _tells(earlier, event)), None)
         if fault is None:
             faults.append((event, {event.get("Description", "")}))
         else:
@@ -54,9 +54,9 @@ def without_misleading(events: Sequence[Event], groups: Groups) -> list[Event]:
     The warnings count when each group has the nodes it should have, and theirs has not come
     InService since.
     """
-    scales = any(each.get("CurrentCount") != each.get("TargetCount") for each in groups.values())
+    scales = any(group.get("CurrentCount") != group.get("TargetCount") for group in groups.values())
     in_service: set[str] = set()
-    told = []
+    kept = []
     for event in events:
         group, description = event.get("InstanceGroupName", ""), event.get("Description", "")
         if is_scaling_warning(description):
@@ -64,8 +64,8 @@ def without_misleading(events: Sequence[Event], groups: Groups) -> list[Event]:
                 continue
         elif group and _IN_SERVICE.search(description):
             in_service.add(group)
-        told.append(event)
-    return told
+        kept.append(event)
+    return kept
 
 
 def is_scaling_warning(description: str) -> bool:

@@ -63,8 +63,8 @@ def each_kind(events: Sequence[ClusterEvent]) -> list[ClusterEvent]:
     known: dict[tuple[str, ...], str] = {}
     for event in events:
         says = (event.level, event.group, event.description)
-        found = event.kind or event.cause
-        what = found or known.get(says, event.description)
+        why = event.kind or event.cause
+        what = why or known.get(says, event.description)
         known.setdefault(says, what)
         kinds.setdefault((event.level, event.group, what), []).append(event)
     return [replace(same[0], times=len(same)) for same in kinds.values()]
@@ -98,8 +98,8 @@ def events_of(
     listed = [*islice(items(sagemaker, "list_cluster_events", "Events", **asked), _MOST_READ)]
     levels = [*Level][[*Level].index(least) :]
     telling = without_misleading(listed, cluster.groups)
-    told = each_once([event for event in telling if level_of(event) in levels])
-    return list(_explained(sagemaker, cluster, told, {} if causes is None else causes))
+    faults = each_once([event for event in telling if level_of(event) in levels])
+    return list(_explained(sagemaker, cluster, faults, {} if causes is None else causes))
 
 
 def _explained(
@@ -126,8 +126,8 @@ def _fairly(events: Sequence[Event]) -> Iterator[Event]:
     for event in events:
         says = (level_of(event), event.get("InstanceGroupName", ""), event.get("Description", ""))
         alike.setdefault(says, []).append(event)
-    for each in zip_longest(*alike.values()):
-        yield from (event for event in each if event is not None)
+    for row in zip_longest(*alike.values()):
+        yield from (event for event in row if event is not None)
 
 
 def _cause(sagemaker: AwsClient, cluster: DescribedCluster, event: Event) -> str:
@@ -157,10 +157,10 @@ def _event(event: Event, cluster: DescribedCluster, *, cause: str) -> ClusterEve
 
 
 def _next_step(reported: ReportedFailure, cluster: DescribedCluster) -> str:
-    told = reported.next_step(cluster.described)
+    step = reported.next_step(cluster.described)
     if reported.cause is LIFECYCLE_SCRIPT and reported.instance:
-        return f"{told} To read it: hyperpod-cdk logs {reported.instance}"
-    return told
+        return f"{step} To read it: hyperpod-cdk logs {reported.instance}"
+    return step
 
 
 _STYLES = {"Error": "red", "Warn": "yellow"}

@@ -41,37 +41,37 @@ def run(
 ) -> None:
     """Run a command on nodes, named as `named_nodes` takes them."""
     refuse_too_many(action, len(set(names)))
-    found = chosen.found()
-    before = nodes_of(chosen.sagemaker, found.name)
-    chosen_nodes = named_nodes(before, names, cluster=found)
-    orchestrator = orchestrator_of(found)
+    cluster = chosen.cluster()
+    before = nodes_of(chosen.sagemaker, cluster.name)
+    chosen_nodes = named_nodes(before, names, cluster=cluster)
+    orchestrator = orchestrator_of(cluster)
     orchestrator.refuse(action, chosen_nodes)
-    typer.echo(f"{found.name}: {action.operation}\nEach node {action.effect}:")
+    typer.echo(f"{cluster.name}: {action.operation}\nEach node {action.effect}:")
     for line in chain(
-        node_lines(chosen.session, found, chosen_nodes, verb="ends"),
+        node_lines(chosen.session, cluster, chosen_nodes, verb="ends"),
         orchestrator.other_ways(action, chosen_nodes),
-        _counts_after(chosen_nodes, cluster=found, chosen=chosen) if action is DELETE else (),
+        _counts_after(chosen_nodes, cluster=cluster, chosen=chosen) if action is DELETE else (),
     ):
         typer.echo(line)
     require_consent(f"{action.name.capitalize()}?", yes=yes)
-    nodes = {each.node.id: each.node for each in chosen_nodes}
+    nodes = {node.node.id: node.node for node in chosen_nodes}
     asks = waits and action is REBOOT
     look: Callable[[], Mapping[str, Health]] = (
         partial(_health, chosen.session, orchestrator, before) if asks else dict
     )
     healthy = look()
     refused = act(
-        chosen.session.writing_client("sagemaker"), action, cluster=found.name, ids=[*nodes]
+        chosen.session.writing_client("sagemaker"), action, cluster=cluster.name, ids=[*nodes]
     )
-    for each, why in refused.items():
-        typer.echo(f"{each}: not accepted: {why}", err=True)
-    accepted = [node for each, node in nodes.items() if each not in refused]
+    for node_id, why in refused.items():
+        typer.echo(f"{node_id}: not accepted: {why}", err=True)
+    accepted = [node for node_id, node in nodes.items() if node_id not in refused]
     if waits and accepted:
         try:
             wait(
                 chosen.sagemaker,
                 Watched(action=action, nodes=accepted, among=before, health=healthy),
-                cluster=found,
+                cluster=cluster,
                 health=look,
                 show=typer.echo,
                 seconds=every,
@@ -95,8 +95,8 @@ def _counts_after(
     """
     config = chosen.config
     wanted = {} if config is None else {g.name: g.instance_count for g in config.cluster.all_groups}
-    for name in dict.fromkeys(each.node.group for each in nodes):
-        gone = sum(each.node.group == name for each in nodes)
+    for name in dict.fromkeys(node.node.group for node in nodes):
+        gone = sum(node.node.group == name for node in nodes)
         left = max(int(cluster.group(name).get("TargetCount", 0)) - gone, 0)
         yield f"Group {name} will have {left} of now {left + gone} nodes."
         if config is None or wanted.get(name, left) == left:

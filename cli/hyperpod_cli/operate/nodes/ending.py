@@ -30,9 +30,9 @@ def node_lines(
         pods = orchestrator.pods(session, nodes)
     except (OpsError, BotoCoreError, ClientError) as error:
         unknown = explanation(error)
-    for each in nodes:
-        yield f"  {each}, {each.node.instance_type}, {each.node.status}"
-        yield from _pod_lines(pods.get(each.node.id, ()), verb=verb)
+    for node in nodes:
+        yield f"  {node}, {node.node.instance_type}, {node.node.status}"
+        yield from _pod_lines(pods.get(node.node.id, ()), verb=verb)
     if unknown:
         yield f"The pods on them are not known. {unknown}"
     yield from orchestrator.jobs(nodes)
@@ -51,8 +51,8 @@ def node_group_lines(
     """Yield which nodes of an EKS node group end, or may, with their pods; or why not known."""
     try:
         with kubernetes_api(session, eks_cluster=eks_cluster) as api:
-            found = labelled_nodes(api, f"{NODE_GROUP_LABEL}={group}")
-            names = [str(each["metadata"]["name"]) for each in found]
+            items = labelled_nodes(api, f"{NODE_GROUP_LABEL}={group}")
+            names = [str(item["metadata"]["name"]) for item in items]
             pods = {name: pods_on(api, name) for name in names[:_MOST_NODES]}
     except (OpsError, BotoCoreError, ClientError) as error:
         yield f"Which pods run on them is not known. {explanation(error)}"

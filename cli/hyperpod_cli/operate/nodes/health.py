@@ -89,16 +89,16 @@ def device_pods(api: ApiClient) -> dict[str, list[str]]:
 
 def user_pods(api: ApiClient) -> dict[str, list[str]]:
     """Return the pods that users lose with each node, by the name of the node; see `pods_on`."""
-    found = _by_node(filter(_is_users, pods_of(api)))
-    return {node: sorted(names) for node, names in sorted(found.items())}
+    pods = _by_node(filter(_is_users, pods_of(api)))
+    return {node: sorted(names) for node, names in sorted(pods.items())}
 
 
 def _by_node(pods: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for pod in pods:
         if node := pod["spec"].get("nodeName"):
-            found.setdefault(node, []).append(_name(pod))
-    return found
+            names.setdefault(node, []).append(_name(pod))
+    return names
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,7 +118,7 @@ def device_use(api: ApiClient) -> DeviceUse:
     for pod in filter(_has_devices, pods_of(api)):
         node, status = pod["spec"].get("nodeName"), pod.get("status") or {}
         if status.get("phase") in _FINISHED:
-            ends = [end for each in status.get("containerStatuses") or () if (end := _end(each))]
+            ends = [end for item in status.get("containerStatuses") or () if (end := _end(item))]
             if node and ends:
                 last[node] = max(*ends, last.get(node, ends[0]))
         elif node:
@@ -135,8 +135,8 @@ def _end(container: Mapping[str, Any]) -> datetime | None:
 
 def _has_devices(pod: Mapping[str, Any]) -> bool:
     containers = pod["spec"]["containers"]
-    limits = ((each.get("resources") or {}).get("limits") or {} for each in containers)
-    return any(name.startswith(_DEVICES) for each in limits for name in each)
+    limits = ((container.get("resources") or {}).get("limits") or {} for container in containers)
+    return any(name.startswith(_DEVICES) for limit in limits for name in limit)
 
 
 def _is_users(item: Mapping[str, Any]) -> bool:

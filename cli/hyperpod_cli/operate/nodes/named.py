@@ -27,11 +27,11 @@ class NumberedNode:
 
 def numbered(nodes: Sequence[ClusterNode]) -> list[NumberedNode]:
     """Return nodes, all of a cluster by group and ID, with their numbers."""
-    found, numbers = [], dict.fromkeys((node.group for node in nodes), 0)
+    numbered, numbers = [], dict.fromkeys((node.group for node in nodes), 0)
     for node in nodes:
         numbers[node.group] += 1
-        found.append(NumberedNode(node=node, number=numbers[node.group]))
-    return found
+        numbered.append(NumberedNode(node=node, number=numbers[node.group]))
+    return numbered
 
 
 def named_nodes(
@@ -44,19 +44,19 @@ def named_nodes(
     group and ID.
     """
     known = numbered(nodes)
-    found = (_named(known, name, cluster=cluster) for name in names)
-    return list({each.node.id: each for each in found}.values())
+    chosen = (_named(known, name, cluster=cluster) for name in names)
+    return list({node.node.id: node for node in chosen}.values())
 
 
 def _named(known: Sequence[NumberedNode], name: str, *, cluster: DescribedCluster) -> NumberedNode:
     groups = cluster.groups
-    fitting = [each for each in known if name in _names_of(each, groups.get(each.node.group, {}))]
+    fitting = [node for node in known if name in _names_of(node, groups.get(node.node.group, {}))]
     if len(fitting) == 1:
         return fitting[0]
     if fitting:
         raise OpsError(f"node: {name!r} has {len(fitting)} nodes: {_list(fitting)}; name one")
     group = name.partition("/")[0]
-    if group in groups and all(each.node.group != group for each in known):
+    if group in groups and all(node.node.group != group for node in known):
         raise OpsError(
             f"node: group {group!r} of {cluster.name} has no nodes now; see `hyperpod-cdk status` "
             f"and `hyperpod-cdk events --group {group}`"
@@ -66,21 +66,21 @@ def _named(known: Sequence[NumberedNode], name: str, *, cluster: DescribedCluste
             f"node: {name!r} is not in {cluster.name}, which has no nodes now; see `hyperpod-cdk "
             "status`"
         )
-    near = [each for each in known if each.node.group == group] or known
+    near = [node for node in known if node.node.group == group] or known
     raise OpsError(f"node: {name!r} is not in {cluster.name}; it has {_list(near)}")
 
 
-def _names_of(each: NumberedNode, group: Group) -> Iterator[str]:
-    node = each.node
+def _names_of(numbered: NumberedNode, group: Group) -> Iterator[str]:
+    node = numbered.node
     role = node_type(group)
     for name in (node.group, *([role] if role else [])):
         yield name
-        yield f"{name}/{each.number}"
+        yield f"{name}/{numbered.number}"
     if node.id:
         yield from (node.id, node.kubernetes_name)
 
 
 def _list(nodes: Sequence[NumberedNode]) -> str:
-    told = ", ".join(map(str, nodes[:_MOST_LISTED]))
+    listed = ", ".join(map(str, nodes[:_MOST_LISTED]))
     others = len(nodes) - _MOST_LISTED
-    return f"{told} and {others} more" if others > 0 else told
+    return f"{listed} and {others} more" if others > 0 else listed

@@ -25,13 +25,13 @@ from hyperpod_cli.terminal.errors import OpsError
 
 def run(names: Sequence[str], *, chosen: Chosen, yes: bool) -> None:
     """Run the command on instance IDs, or names of Node objects."""
-    found = chosen.found()
-    eks_cluster = orchestrator_of(found).eks_cluster_name("release")
+    cluster = chosen.cluster()
+    eks_cluster = orchestrator_of(cluster).eks_cluster_name("release")
     connect = partial(kubernetes_api, chosen.session, eks_cluster=eks_cluster)
     with connect() as api:
         there = {
             str(item["metadata"]["name"]): (item, why)
-            for item in node_objects(api, cluster=found.name)
+            for item in node_objects(api, cluster=cluster.name)
             if (why := quarantined(item)) is not None
         }
     wanted = [f"hyperpod-{name.removeprefix('hyperpod-')}" for name in dict.fromkeys(names)]
@@ -39,7 +39,7 @@ def run(names: Sequence[str], *, chosen: Chosen, yes: bool) -> None:
         if name not in there:
             known = ", ".join(there) or "none"
             raise OpsError(
-                f"node: {name!r} is not in quarantine in {found.name}; these are: {known}"
+                f"node: {name!r} is not in quarantine in {cluster.name}; these are: {known}"
             )
     for name in wanted:
         typer.echo(f"{name}: {there[name][1]}")

@@ -38,10 +38,10 @@ class Watched:
     left: set[str] = field(default_factory=set)
 
     def unfinished(
-        self, found: Sequence[ClusterNode], *, seconds: float, health: Mapping[str, Health]
+        self, nodes: Sequence[ClusterNode], *, seconds: float, health: Mapping[str, Health]
     ) -> dict[str, str]:
         """Return what is not done so many seconds after the call, by a node or a group."""
-        now = {(node.id, node.launched): node for node in found}
+        now = {(node.id, node.launched): node for node in nodes}
         old = [node for node in self.nodes if (node.id, node.launched) in now]
         if self.action is REBOOT:
             current = [now[node.id, node.launched] for node in old]
@@ -49,7 +49,7 @@ class Watched:
         waiting = {node.id: now[node.id, node.launched].status for node in old}
         if self.action is DELETE:
             return waiting
-        return waiting | self._short(found, old)
+        return waiting | self._short(nodes, old)
 
     def _not_restarted(
         self, nodes: Sequence[ClusterNode], *, seconds: float, health: Mapping[str, Health]
@@ -74,29 +74,29 @@ class Watched:
             and before.boot_id != known.boot_id
         )
 
-    def _short(self, found: Sequence[ClusterNode], old: Sequence[ClusterNode]) -> dict[str, str]:
+    def _short(self, nodes: Sequence[ClusterNode], old: Sequence[ClusterNode]) -> dict[str, str]:
         gone = {(node.id, node.launched) for node in old}
         short = {}
         for group in dict.fromkeys(node.group for node in self.nodes):
             there = sum(
                 node.status == RUNNING and (node.id, node.launched) not in gone
-                for node in found
+                for node in nodes
                 if node.group == group
             )
             # What is replaced worked, or is to.
             before = sum(
-                each.group == group and (each.status == RUNNING or each in self.nodes)
-                for each in self.among
+                former.group == group and (former.status == RUNNING or former in self.nodes)
+                for former in self.among
             )
             if there < before:
-                told = f"{there} of {before} nodes are Running"
-                short[group] = "; ".join([told, *_reasons(found, group)])
+                counts = f"{there} of {before} nodes are Running"
+                short[group] = "; ".join([counts, *_reasons(nodes, group)])
         return short
 
 
-def _reasons(found: Sequence[ClusterNode], group: str) -> Iterator[str]:
+def _reasons(nodes: Sequence[ClusterNode], group: str) -> Iterator[str]:
     """Yield why nodes of a group have no instance yet, each reason once."""
-    requested = (node for node in found if node.group == group and not node.id and node.message)
+    requested = (node for node in nodes if node.group == group and not node.id and node.message)
     yield from dict.fromkeys(trouble_of(node, None, recovers=True) for node in requested)
 
 
@@ -120,8 +120,8 @@ def wait(
     while True:
         passed = clock() - begun
         try:
-            found = nodes_of(sagemaker, cluster.name, requested=cluster.is_continuous)
-            waiting = watched.unfinished(found, seconds=passed, health=health())
+            nodes = nodes_of(sagemaker, cluster.name, requested=cluster.is_continuous)
+            waiting = watched.unfinished(nodes, seconds=passed, health=health())
         except (BotoCoreError, ClientError) as error:
             if is_denied(error):
                 raise

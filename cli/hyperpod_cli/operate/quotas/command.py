@@ -108,7 +108,7 @@ def _table(outcomes: Sequence[SimulatedQuotas]) -> Table:
     made = table(*_TEXTS, *_NUMBERS, numbers=_NUMBERS)
     names = list(dict.fromkeys(row.team for outcome in outcomes for row in outcome.rows))
     # The same order where the proposed quotas have further teams.
-    for name in sorted(names, key=lambda each: each == ALL):
+    for name in sorted(names, key=lambda name: name == ALL):
         for outcome in outcomes:
             for row in outcome.rows:
                 if row.team == name:
@@ -139,7 +139,7 @@ def _verdict(outcomes: Sequence[SimulatedQuotas]) -> Iterator[str]:
     """Say in a sentence what the proposed quotas would change."""
     if len(outcomes) == 1:
         return
-    now, then = (next(row for row in each.rows if row.team == ALL) for each in outcomes)
+    now, then = (next(row for row in outcome.rows if row.team == ALL) for outcome in outcomes)
     yield ""
     yield (
         f"With the proposed quotas: mean wait {now.mean_wait_hours:,.1f} -> "
@@ -178,13 +178,13 @@ def _as_data(outcomes: Sequence[SimulatedQuotas], trace: Trace) -> dict[str, obj
             "never": [job.name for job in outcome.simulation.never],
             "runs": [
                 {
-                    "job": each.job.name,
-                    "team": each.job.team,
-                    "start": trace.zoned(each.start),
-                    "end": trace.zoned(each.end),
-                    "made_room_for": each.made_room_for and each.made_room_for.name,
+                    "job": run.job.name,
+                    "team": run.job.team,
+                    "start": trace.zoned(run.start),
+                    "end": trace.zoned(run.end),
+                    "made_room_for": run.made_room_for and run.made_room_for.name,
                 }
-                for each in outcome.simulation.runs
+                for run in outcome.simulation.runs
             ],
             "not_simulated": [*outcome.quotas.left_out],
         }

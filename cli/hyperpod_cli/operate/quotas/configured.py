@@ -74,7 +74,7 @@ def governed(config: Config, *, name: str, region: str | None) -> Governed:
             f"{name}: governance: is missing, so there are no quotas; write teams with quotas "
             "there, as the page governance of the docs shows"
         )
-    nodes = {each.instance_type: each for each in _nodes(config, region=region)}
+    nodes = {pool.instance_type: pool for pool in _nodes(config, region=region)}
     left_out: list[str] = []
     teams = tuple(_team(team, nodes, left_out) for team in governance.teams)
     return Governed(
@@ -85,7 +85,7 @@ def governed(config: Config, *, name: str, region: str | None) -> Governed:
             fair_share=governance.fair_share,
         ),
         nodes=nodes,
-        priorities={each.name: each.weight for each in governance.priority_classes},
+        priorities={priority.name: priority.weight for priority in governance.priority_classes},
         left_out=tuple(left_out),
     )
 
@@ -157,13 +157,13 @@ def _pool(
     https://kueue.sigs.k8s.io/docs/concepts/cohort/#configuring-quotas
     """
     left: dict[Kind, int] = {}
-    for each in nodes.values():
-        given = sum(team.quotas[each.kind].nominal for team in teams if each.kind in team.quotas)
-        there = each.count * each.per_node
+    for pool in nodes.values():
+        given = sum(team.quotas[pool.kind].nominal for team in teams if pool.kind in team.quotas)
+        there = pool.count * pool.per_node
         if given > there:
             raise OpsError(
-                f"{name}: governance.teams: the quotas for {each.instance_type} are {given} "
-                f"{each.unit}, and the groups have {there}; give the teams less, or the groups more"
+                f"{name}: governance.teams: the quotas for {pool.instance_type} are {given} "
+                f"{pool.unit}, and the groups have {there}; give the teams less, or the groups more"
             )
-        left[each.kind] = there - given if governance.idle_resource_sharing else 0
+        left[pool.kind] = there - given if governance.idle_resource_sharing else 0
     return left

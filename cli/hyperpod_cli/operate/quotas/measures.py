@@ -125,7 +125,7 @@ def measures(jobs: Sequence[Job], simulation: Simulation, quotas: Governed) -> l
         runs = [run for run in simulation.runs if run.job.team in chosen]
         hours_waited = sorted(wait / _HOUR for job, wait in waits.values() if job.team in chosen)
         spare = {
-            nodes: sum(idle[each, nodes.kind][0] for each in chosen) for nodes in quotas.divided
+            nodes: sum(idle[team, nodes.kind][0] for team in chosen) for nodes in quotas.divided
         }
         rows.append(
             Measures(
@@ -134,12 +134,12 @@ def measures(jobs: Sequence[Job], simulation: Simulation, quotas: Governed) -> l
                 never=sum(job.team in chosen for job in simulation.never),
                 mean_wait_hours=sum(hours_waited) / max(1, len(hours_waited)),
                 p95_wait_hours=_percentile(hours_waited, 95),
-                borrowed_node_hours=sum(borrowed[each] for each in chosen),
+                borrowed_node_hours=sum(borrowed[team] for team in chosen),
                 preemptions=sum(run.made_room_for is not None for run in runs),
                 lost_node_hours=sum(run.lost / _HOUR * nodes_of(run.job, quotas) for run in runs),
                 idle_node_hours=sum(spare.values()),
                 idle_waiting_node_hours=sum(
-                    idle[each, kind][1] for each in chosen for kind in _kinds(quotas)
+                    idle[team, kind][1] for team in chosen for kind in _kinds(quotas)
                 ),
                 idle_usd=_usd(spare),
             )

@@ -25,7 +25,7 @@ def drawn(panels: Sequence[SimulatedQuotas], trace: Trace) -> str:
     """Return the image, the same for the same panels, which have the same time axis."""
     teams = list(dict.fromkeys(team.name for panel in panels for team in panel.quotas.rules.teams))
     known = [[*spans(panel.jobs, panel.simulation)] for panel in panels]
-    ends = [(each[0].start, each[-1].end) for each in known if each]
+    ends = [(runs[0].start, runs[-1].end) for runs in known if runs]
     start, end = min(first for first, _ in ends), max(last for _, last in ends)
     svg = Svg(width=_WIDTH, style=_STYLE)
     svg.text(f"Nodes in use by team, {trace.path.name}", _MARGIN, 26, style="title")
@@ -62,7 +62,7 @@ def _draw_panel(
     end: int,
     y: int,
 ) -> None:
-    nodes = sum(each.count for each in panel.quotas.divided)
+    nodes = sum(pool.count for pool in panel.quotas.divided)
     width, bottom = _WIDTH - _LEFT - _RIGHT, y + _PANEL
     scale = _PANEL / max(1, nodes)
     svg.text(panel.title, _MARGIN, y - 10, style="title")
@@ -103,11 +103,11 @@ def _columns(
         for (name, kind), amount in span.used.items():
             if not amount:
                 continue
-            own = min(amount, quotas[name][kind].nominal)
+            nominal = min(amount, quotas[name][kind].nominal)
             per_node = panel.quotas.nodes[kind[0]].per_node
             parts = used.setdefault(number[name], [0.0, 0.0])
-            parts[0] += own / per_node
-            parts[1] += (amount - own) / per_node
+            parts[0] += nominal / per_node
+            parts[1] += (amount - nominal) / per_node
         for column in range(int(since / seconds), min(_COLUMNS - 1, int(until / seconds)) + 1):
             stretch = min(until, (column + 1) * seconds) - max(since, column * seconds)
             part = stretch / seconds

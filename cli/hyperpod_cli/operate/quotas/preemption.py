@@ -51,7 +51,7 @@ def targets(
     short = {kind for kind, amount in waiting.requests if amount > cohort.available(team, kind)}
     candidates = dict(_candidates(cohort, waiting, preempts_own, running=running, short=short))
     trial = _Trial(cohort, waiting)
-    own = candidates.get(team, [])
+    of_team = candidates.get(team, [])
     if fair_share and candidates.keys() - {team}:
         return _fair(trial, candidates)
     # https://kueue.sigs.k8s.io/docs/concepts/preemption/#targets: 3, then 1 or 4
@@ -59,10 +59,10 @@ def targets(
     if is_below and candidates.keys() - {team}:
         others = (held for name, group in candidates.items() if name != team for held in group)
         first = sorted(others, key=lambda held: held.order)
-        found = trial.until_it_fits([*first, *own], borrows=False)
-        if found:
-            return found
-    return trial.until_it_fits(own, borrows=True)
+        victims = trial.until_it_fits([*first, *of_team], borrows=False)
+        if victims:
+            return victims
+    return trial.until_it_fits(of_team, borrows=True)
 
 
 def _candidates(
@@ -77,14 +77,14 @@ def _candidates(
     for name, group in running.items():
         is_own = name == waiting.team
         if preempts_own if is_own else cohort.borrows(name, short):
-            found = [
+            victims = [
                 held
                 for held in group
                 if (not is_own or held.job.priority < waiting.priority)
                 and any(kind in short for kind, _ in held.job.requests)
             ]
-            if found:
-                yield name, found
+            if victims:
+                yield name, victims
 
 
 class _Trial:

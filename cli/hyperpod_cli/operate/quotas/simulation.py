@@ -197,7 +197,7 @@ class _Cluster:
         self._begun += 1
         held = Held(job=job, newness=-self._begun, number=number)
         self._cohort.add(job.team, job.requests)
-        insort(self._running[job.team], held, key=lambda each: each.order)
+        insort(self._running[job.team], held, key=lambda job: job.order)
         self._held[number] = (held, now)
         heapq.heappush(self._events, (now + self._left[number], _END, number, held.newness))
 
@@ -206,7 +206,7 @@ class _Cluster:
         held, start = self._held.pop(number)
         self._cohort.remove(held.job.team, held.job.requests)
         group = self._running[held.job.team]
-        del group[bisect_left(group, held.order, key=lambda each: each.order)]
+        del group[bisect_left(group, held.order, key=lambda job: job.order)]
         return start
 
     def _interrupt(self, held: Held, now: int, *, made_room_for: Job) -> Run:

@@ -128,8 +128,8 @@ def jobs_of(trace: Trace, quotas: Governed) -> list[Job]:
 def _refuse(mistakes: Sequence[str]) -> None:
     if mistakes:
         more = len(mistakes) - _SHOWN
-        told = [*mistakes[:_SHOWN], *([f"and {more} more lines"] if more > 0 else [])]
-        raise LinesError("\n".join(" ".join(line.split()) for line in told))
+        lines = [*mistakes[:_SHOWN], *([f"and {more} more lines"] if more > 0 else [])]
+        raise LinesError("\n".join(" ".join(line.split()) for line in lines))
 
 
 def _check_header(header: Sequence[str], *, place: str) -> None:

@@ -90,18 +90,18 @@ def _counted(count: int) -> str:
 def _others(snapshot: Snapshot, *, troubled: int) -> str:
     missing = sum(max(group.target - group.current, 0) for group in snapshot.groups)
     if not snapshot.nodes:
-        told = "There are no nodes"
+        summary = "There are no nodes"
     elif any(group.healthy is None for group in snapshot.groups):
         running = sum(group.running for group in snapshot.groups)
-        told = f"{running:,} of {len(snapshot.nodes):,} nodes are Running; health is not known"
+        summary = f"{running:,} of {len(snapshot.nodes):,} nodes are Running; health is not known"
     elif troubled:
         healthy = len(snapshot.nodes) - troubled
-        told = f"{healthy:,} of {len(snapshot.nodes):,} nodes are healthy"
+        summary = f"{healthy:,} of {len(snapshot.nodes):,} nodes are healthy"
     else:
-        told = "All nodes are healthy" if len(snapshot.nodes) > 1 else "The node is healthy"
+        summary = "All nodes are healthy" if len(snapshot.nodes) > 1 else "The node is healthy"
     if not missing:
-        return f"{told}."
-    return f"{told}; {missing:,} more {'is' if missing == 1 else 'are'} wanted."
+        return f"{summary}."
+    return f"{summary}; {missing:,} more {'is' if missing == 1 else 'are'} wanted."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -220,24 +220,24 @@ def watch(chosen: Chosen, *, console: Console, seconds: float) -> None:
     with live if live is not None else nullcontext():
         if live is None:
             console.print(display(last))
-        told = shown = ""
+        trouble = shown = ""
         while True:
             if live is not None:
-                live.update(_screen(last, console, told), refresh=True)
+                live.update(_screen(last, console, trouble), refresh=True)
             time.sleep(seconds)
             try:
-                found = snapshot(chosen, now=datetime.now(UTC), causes=causes)
+                new = snapshot(chosen, now=datetime.now(UTC), causes=causes)
             except (OpsError, ClientError, BotoCoreError) as error:
-                told = explanation(error)
-                if live is None and told != shown:
-                    console.print(told, soft_wrap=True)
-                shown = told
+                trouble = explanation(error)
+                if live is None and trouble != shown:
+                    console.print(trouble, soft_wrap=True)
+                shown = trouble
                 continue
-            told = shown = ""
+            trouble = shown = ""
             if live is None:
-                for line in changes(last, found):
+                for line in changes(last, new):
                     console.print(line, soft_wrap=True)
-            last = found
+            last = new
 
 
 def _screen(last: Snapshot, console: Console, trouble: str) -> Group:
@@ -263,8 +263,8 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[str]:
     known = {_what(event) for event in before.events}
     for event in reversed(after.events):
         if _what(event) not in known:
-            told = (event.level, event.group, event.node, event.why or event.description)
-            yield " ".join(part for part in (event.time, *told) if part)
+            words = (event.level, event.group, event.node, event.why or event.description)
+            yield " ".join(part for part in (event.time, *words) if part)
 
 
 def _what(event: ClusterEvent) -> tuple[str, ...]:
@@ -272,16 +272,17 @@ def _what(event: ClusterEvent) -> tuple[str, ...]:
     return event.level, event.group, event.kind or event.cause or event.description
 
 
-def _facts(found: Snapshot) -> Facts:
-    facts = {("cluster", found.cluster): "; ".join((found.status, *found.notes))}
-    for group in found.groups:
+def _facts(snapshot: Snapshot) -> Facts:
+    facts = {("cluster", snapshot.cluster): "; ".join((snapshot.status, *snapshot.notes))}
+    for group in snapshot.groups:
         healthy = "health not known" if group.healthy is None else f"{group.healthy:,} healthy"
         parts = [f"{group.current:,} of {group.target:,} nodes, {healthy}"]
         parts += [f"deep checks: {checked(group)}"] if group.deep_health_checks else []
         facts["group", group.name] = ", ".join([*parts, group.status])
-    for each in found.node_groups:
-        facts["node group", each.name] = ", ".join([_size(each), each.status, *each.issues])
-    for node in found.nodes:
+    for managed in snapshot.node_groups:
+        words = (_size(managed), managed.status, *managed.issues)
+        facts["node group", managed.name] = ", ".join(words)
+    for node in snapshot.nodes:
         if node.trouble:
             facts["node", f"{node.group} {node.id}"] = node.trouble
     return facts

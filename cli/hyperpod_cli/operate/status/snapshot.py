@@ -123,7 +123,7 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
     """
     if chosen.config is not None and not chosen.config.cluster.exists:
         return _of_node_groups(chosen, eks_cluster=chosen.config.eks_cluster_name, now=now)
-    cluster = chosen.found()
+    cluster = chosen.cluster()
     listed = nodes_of(chosen.sagemaker, cluster.name, requested=cluster.is_continuous)
     nodes = [node for node in listed if node.id]
     failed = cluster.described.get("FailureMessage")
@@ -151,7 +151,7 @@ def snapshot(chosen: Chosen, *, now: datetime, causes: dict[str, str] | None = N
     except (BotoCoreError, ClientError) as error:
         notes.append(f"EKS node groups are not known. {explanation(error)}")
     # What was warned of while a cluster was scaled is over once every node works.
-    events = [each for each in events if troubled or not is_scaling_warning(each.description)]
+    events = [event for event in events if troubled or not is_scaling_warning(event.description)]
     return Snapshot(
         cluster=cluster.name,
         region=chosen.session.region,
@@ -192,21 +192,21 @@ def node_states(
     """Return how each node is."""
     recovers = cluster.described.get("NodeRecovery") != "None"
     states = [
-        _node_state(each.node, each.number, health=health, recovers=recovers)
-        for each in numbered(nodes)
+        _node_state(node.node, node.number, health=health, recovers=recovers)
+        for node in numbered(nodes)
     ]
     order = [name for name, group in cluster.groups.items() if node_type(group)]
-    return sorted(states, key=lambda each: order.index(each.group) if order else 0)
+    return sorted(states, key=lambda state: order.index(state.group) if order else 0)
 
 
 def _node_state(
     node: ClusterNode, number: int, *, health: Mapping[str, Health] | None, recovers: bool
 ) -> NodeState:
-    found = None if health is None else health.get(node.kubernetes_name)
-    trouble = trouble_of(node, found, recovers=recovers)
-    if health is not None and found is None and not trouble:
+    state = None if health is None else health.get(node.kubernetes_name)
+    trouble = trouble_of(node, state, recovers=recovers)
+    if health is not None and state is None and not trouble:
         trouble = ABSENT
-    checked = found.deep_health_check if found else ""
+    checked = state.deep_health_check if state else ""
     if node.status == NodeStatus.DEEP_HEALTH_CHECK:
         checked = _IN_PROGRESS
     return NodeState(
@@ -216,7 +216,7 @@ def _node_state(
         instance_type=node.instance_type,
         launched="" if node.launched is None else in_utc(node.launched),
         status=node.status,
-        health=found.status if found else "",
+        health=state.status if state else "",
         deep_health_check=checked,
         trouble=trouble,
     )
@@ -226,7 +226,7 @@ def group_state(
     name: str, group: Group, states: Sequence[NodeState], *, is_known: bool
 ) -> GroupState:
     """Return how a group is."""
-    nodes = [each for each in states if each.group == name]
+    nodes = [node for node in states if node.group == name]
     types = (group.get("InstanceRequirements") or {}).get("CurrentInstanceTypes") or ()
     status = str(group.get("Status", ""))
     if is_updated(group):
@@ -237,10 +237,10 @@ def group_state(
         status=status,
         current=int(group.get("CurrentCount", 0)),
         target=int(group.get("TargetCount", 0)),
-        running=sum(each.status == RUNNING for each in nodes),
-        healthy=sum(not each.trouble for each in nodes) if is_known else None,
+        running=sum(node.status == RUNNING for node in nodes),
+        healthy=sum(not node.trouble for node in nodes) if is_known else None,
         deep_health_checks=dict(
-            Counter(each.deep_health_check for each in nodes if each.deep_health_check)
+            Counter(node.deep_health_check for node in nodes if node.deep_health_check)
         ),
         role=", ".join(partitions_of(group)) or node_type(group),
     )

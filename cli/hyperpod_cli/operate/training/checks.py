@@ -67,7 +67,7 @@ def _of_image(request: JobRequest, session: AwsSession) -> Iterator[str]:
     )
     ecr = session.session.client("ecr", region_name=named["region"])
     try:
-        found = ecr.describe_images(
+        images = ecr.describe_images(
             registryId=named["account"], repositoryName=named["repository"], imageIds=[which]
         )["imageDetails"]
     except ClientError as error:
@@ -75,8 +75,8 @@ def _of_image(request: JobRequest, session: AwsSession) -> Iterator[str]:
             return
         if error.response["Error"]["Code"] not in _ABSENT:
             raise
-        found = []
-    if not found:
+        images = []
+    if not images:
         yield (
             f"image: {image} is not in ECR; build and push it (docs: images), or name another "
             "with --image"
@@ -112,8 +112,8 @@ def _of_objects(api: ApiClient, request: JobRequest, *, stop: str) -> Iterator[s
 
 
 def _claims(api: ApiClient, namespace: str) -> str:
-    found = CoreV1Api(api).list_namespaced_persistent_volume_claim(namespace).items
-    return ", ".join(sorted(each.metadata.name for each in found))
+    claims = CoreV1Api(api).list_namespaced_persistent_volume_claim(namespace).items
+    return ", ".join(sorted(claim.metadata.name for claim in claims))
 
 
 def _needed(request: JobRequest) -> Iterator[tuple[str, str, str, tuple[str, str]]]:
@@ -184,9 +184,9 @@ def _of_nodes(api: ApiClient, request: JobRequest, *, cluster: str) -> Iterator[
     """Yield how many nodes are idle; refuse a job that takes more than there are."""
     try:
         nodes = {
-            str(each["metadata"]["name"]): each
-            for each in _nodes(api, request, cluster=cluster)
-            if request.node_labels.items() <= labels_of(each).items() and is_ready(each)
+            str(node["metadata"]["name"]): node
+            for node in _nodes(api, request, cluster=cluster)
+            if request.node_labels.items() <= labels_of(node).items() and is_ready(node)
         }
         busy = device_pods(api)
     except ApiException as error:

@@ -15,7 +15,7 @@ from hyperpod_cdk.facts.prices import biller_of
 from hyperpod_cdk.workloads.images import base_images
 from hyperpod_cli.aws.kubernetes_api import kubernetes_api
 from hyperpod_cli.operate.clusters import Chosen, chosen_cluster
-from hyperpod_cli.operate.job_charts import Connect, Object, built_images, delete, found, submit
+from hyperpod_cli.operate.job_charts import Connect, Object, built_images, delete, live, submit
 from hyperpod_cli.operate.job_options import Given
 from hyperpod_cli.operate.orchestrators import eks_cluster_of
 from hyperpod_cli.operate.training.checks import check
@@ -75,8 +75,8 @@ def stop(given: Given) -> None:
     metadata = {"name": name, "namespace": where}
     server = {"name": f"{name}-etcd", "namespace": where}
     jobs: list[Object] = [
-        {"apiVersion": each.api_version, "kind": kind, "metadata": metadata}
-        for kind, each in JOB_KINDS.items()
+        {"apiVersion": job_kind.api_version, "kind": kind, "metadata": metadata}
+        for kind, job_kind in JOB_KINDS.items()
     ]
     servers: list[Object] = [
         {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": server},
@@ -87,14 +87,14 @@ def stop(given: Given) -> None:
     )
     with _connect(chosen, configured)() as api:
         deleted = delete(
-            api, [*jobs, *(each for each in servers if _is_of(found(api, each), name))]
+            api, [*jobs, *(server for server in servers if _is_of(live(api, server), name))]
         )
     if not deleted:
         raise OpsError(
             f"name: there is no job {name!r} in the namespace {where}; "
             f"`kubectl get pytorchjobs --all-namespaces` lists them"
         )
-    names = (f"{each['kind']} {each['metadata']['name']}" for each in deleted)
+    names = (f"{item['kind']} {item['metadata']['name']}" for item in deleted)
     typer.echo(f"Deleted: {', '.join(names)}")
 
 
@@ -133,7 +133,7 @@ def _shown(request: JobRequest, *, region: str) -> Iterator[str]:
     yield f"  image      {request.container['image']}"
     command = [*request.container["command"], *request.container["args"]]
     yield f"  runs       {shlex.join(command)}"
-    others = [each["kind"] for each in request.objects if each is not request.job]
+    others = [item["kind"] for item in request.objects if item is not request.job]
     if others:
         yield f"  and        {', '.join(others)} {request.name}-etcd"
     cost = cost_of_nodes(request.group.name, request.nodes, request.instance_type, region=region)

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 
 from hyperpod_cli.aws.kubernetes_api import condition
-from hyperpod_cli.operate.job_charts import Connect, Log, Object, found, pods
+from hyperpod_cli.operate.job_charts import Connect, Log, Object, live, pods
 from hyperpod_cli.operate.training.request import JOB_KINDS
 from hyperpod_cli.terminal.errors import FailedError, TransientError
 
@@ -31,7 +31,7 @@ def follow(
     FailedError: the job has failed, or was deleted.
     """
     logs: dict[str, Log] = {}
-    told = ""
+    last = ""
     while True:
         try:
             now, worker = _look(connect, job)
@@ -49,9 +49,9 @@ def follow(
         else:
             if _ended(now):
                 return
-        if state and state != told:
+        if state and state != last:
             tell(state)
-        told = state
+        last = state
         time.sleep(seconds)
 
 
@@ -60,7 +60,7 @@ def _look(connect: Connect, job: Object) -> tuple[Object | None, Object | None]:
     metadata = job["metadata"]
     labels = {JOB_KINDS[job["kind"]].name_label: metadata["name"]}
     with connect() as api:
-        now = found(api, job)
+        now = live(api, job)
         workers = pods(api, namespace=metadata["namespace"], labels=labels) if now else []
     return now, min(workers, key=_index, default=None)
 
@@ -76,7 +76,7 @@ def _statuses(pod: Object) -> Iterator[Object]:
 
 
 def _has_log(pod: Object) -> bool:
-    return any(each["state"].keys() & {"running", "terminated"} for each in _statuses(pod))
+    return any(status["state"].keys() & {"running", "terminated"} for status in _statuses(pod))
 
 
 def _ended(job: Object) -> bool:

@@ -113,8 +113,8 @@ class JobRequest:
         required = self.pod["affinity"]["nodeAffinity"][
             "requiredDuringSchedulingIgnoredDuringExecution"
         ]
-        found = required["nodeSelectorTerms"][0]["matchExpressions"]
-        return {each["key"]: each["values"][0] for each in found}
+        expressions = required["nodeSelectorTerms"][0]["matchExpressions"]
+        return {expression["key"]: expression["values"][0] for expression in expressions}
 
     @property
     def instance_type(self) -> str:
@@ -124,8 +124,8 @@ class JobRequest:
     @property
     def _replicas(self) -> Object:
         spec = self.job["spec"]
-        found: Object = spec.get("pytorchReplicaSpecs", {}).get("Worker") or spec["replicaSpecs"][0]
-        return found
+        role: Object = spec.get("pytorchReplicaSpecs", {}).get("Worker") or spec["replicaSpecs"][0]
+        return role
 
 
 def requested(
@@ -141,7 +141,7 @@ def requested(
             "--values: is missing; name a file of values, or one of the chart's, such as "
             "llama2-7b-p4d"
         )
-    files = [_file(each) for each in given.files]
+    files = [_file(path) for path in given.files]
     said = _merged(files)
     group = _group(given, said, config=config)
     options: dict[str, Any] = {"name": given.name, "image": given.image, "nodes": given.nodes}
@@ -187,7 +187,7 @@ def _of_team(given: Given, config: Config, *, group: AnyGroup) -> dict[str, Any]
             raise OpsError("--priority: is of a team's queue; name the team with --team")
         return {}
     governance = config.governance
-    teams = [] if governance is None else [each.name for each in governance.teams]
+    teams = [] if governance is None else [team.name for team in governance.teams]
     if governance is None or given.team not in teams:
         known = ", ".join(teams) or "none"
         raise OpsError(f"--team: {given.team!r} is not in governance.teams: {known}")
@@ -200,7 +200,7 @@ def _of_team(given: Given, config: Config, *, group: AnyGroup) -> dict[str, Any]
             f"--team: {group.name} is an EKS node group, of which no team has a quota; leave out "
             "--team, or name an instance group with --group"
         )
-    names = [each.name for each in governance.priority_classes]
+    names = [priority.name for priority in governance.priority_classes]
     priority = given.priority or (_PRIORITY_CLASS if _PRIORITY_CLASS in names else None)
     if priority is not None and priority not in names:
         known = ", ".join(names) or "none"
@@ -214,7 +214,7 @@ def _of_team(given: Given, config: Config, *, group: AnyGroup) -> dict[str, Any]
 def claim_place(config: Config) -> tuple[str, str]:
     """Return namespace and name of the claim that a job writes to, by the configuration."""
     claims = config.storage.claims if config.storage else ()
-    written = (each for each in claims if each.access != READ_ONLY)
+    written = (claim for claim in claims if claim.access != READ_ONLY)
     claim = next(written, None)
     return ("default", _CLAIM) if claim is None else (claim.namespace, claim.name or _CLAIM)
 
@@ -225,10 +225,10 @@ def _file(name: str) -> Path:
     if path.is_file():
         return path.resolve()
     folder = asset_directory("charts") / _CHART / "values"
-    own = folder / f"{name}.yaml"
-    if own.is_file() and own.parent == folder:
-        return own
-    known = ", ".join(sorted(each.stem for each in folder.glob("*.yaml")))
+    file = folder / f"{name}.yaml"
+    if file.is_file() and file.parent == folder:
+        return file
+    known = ", ".join(sorted(file.stem for file in folder.glob("*.yaml")))
     raise OpsError(f"--values: {name!r} is no file, and none of the chart's: {known}")
 
 
@@ -255,7 +255,7 @@ def _where(key: str, *, given: Given, files: Sequence[Path]) -> str:
     first = key.partition(".")[0]
     if vars(given).get(first) is not None:
         return f"--{first}"
-    file = next((each for each in reversed(files) if first in _merged([each])), None)
+    file = next((file for file in reversed(files) if first in _merged([file])), None)
     if file is None:
         return "--name" if key == "name" else f"values: {key}"
     return f"{file.name}: {key}"
@@ -263,30 +263,30 @@ def _where(key: str, *, given: Given, files: Sequence[Path]) -> str:
 
 def _group(given: Given, said: Mapping[str, Any], *, config: Config) -> AnyGroup:
     groups: list[AnyGroup] = [*config.cluster.all_groups, *config.node_groups]
-    able = [each for each in groups if any(map(is_accelerated, each.possible_instance_types))]
-    told = ", ".join(_described(each) for each in able) or "none"
+    able = [group for group in groups if any(map(is_accelerated, group.possible_instance_types))]
+    fits = ", ".join(_described(group) for group in able) or "none"
     name = given.group or said.get("group")
     if name:
-        found = next((each for each in groups if each.name == name), None)
-        if found is None:
-            listed = ", ".join(_described(each) for each in groups)
+        group = next((group for group in groups if group.name == name), None)
+        if group is None:
+            listed = ", ".join(_described(group) for group in groups)
             raise OpsError(f"group: {name!r} is not in the configuration, which has: {listed}")
-        if found not in able:
+        if group not in able:
             raise OpsError(
-                f"group: {_described(found)} has no accelerators to train on; groups that have: "
-                f"{told}"
+                f"group: {_described(group)} has no accelerators to train on; groups that have: "
+                f"{fits}"
             )
-        return found
+        return group
     wanted = said.get("instanceType")
-    fitting = [each for each in able if wanted is None or wanted in each.possible_instance_types]
+    fitting = [group for group in able if wanted is None or wanted in group.possible_instance_types]
     if not fitting:
         what = f"{wanted} is of no group" if wanted else "no group has accelerators"
         raise OpsError(
             f"instanceType: {what} of the deployment {config.name}; name one with --group, whose "
-            f"type the job then takes: {told}"
+            f"type the job then takes: {fits}"
         )
     if len(fitting) > 1:
-        raise OpsError(f"--group: is missing; the job fits {told}: name one")
+        raise OpsError(f"--group: is missing; the job fits {fits}: name one")
     return fitting[0]
 
 
@@ -316,15 +316,15 @@ def _of_group(group: AnyGroup, said: Mapping[str, Any], *, named: bool) -> dict[
         "nodes": count if layout is None else 1,
         "tolerations": [
             {
-                "key": each.key,
-                "effect": each.effect,
+                "key": taint.key,
+                "effect": taint.effect,
                 **(
-                    {"operator": "Equal", "value": each.value}
-                    if each.value
+                    {"operator": "Equal", "value": taint.value}
+                    if taint.value
                     else {"operator": "Exists"}
                 ),
             }
-            for each in taints
+            for taint in taints
         ],
     }
 
@@ -353,7 +353,7 @@ def _partition(instance_type: str, layout: str) -> dict[str, Any]:
 
 
 def _of_config(config: Config) -> dict[str, Any]:
-    classes = [each.name for each in config.helm.priority_classes or ()]
+    classes = [priority.name for priority in config.helm.priority_classes or ()]
     return {
         "claim": {"name": claim_place(config)[1]},
         "priorityClass": _PRIORITY_CLASS if _PRIORITY_CLASS in classes else None,

@@ -52,29 +52,29 @@ def next_step(
                 return missing
             wanted = search.send(slow)
     except StopIteration as ended:
-        found: Diagnosis = ended.value
-        return found
+        diagnosis: Diagnosis = ended.value
+        return diagnosis
 
 
 def _search(nodes: Nodes) -> Search:
     slow = yield [nodes]
     if not slow[nodes]:
         return Diagnosis()
-    found = yield from _by_pairs(nodes)
-    if found.unresolved:
-        return found
-    rest = _without(nodes, found.slow)
+    diagnosis = yield from _by_pairs(nodes)
+    if diagnosis.unresolved:
+        return diagnosis
+    rest = _without(nodes, diagnosis.slow)
     links: list[tuple[Nodes, Nodes]] = []
     while len(rest) > 1:
         slow = yield [rest]
         if not slow[rest]:
             break
         if len(links) == _MOST_LINKS:
-            return Diagnosis(slow=found.slow, links=tuple(links), unresolved=rest)
+            return Diagnosis(slow=diagnosis.slow, links=tuple(links), unresolved=rest)
         link = yield from _slow_link(rest)
         links.append(link)
         rest = _without(rest, min(link, key=len))
-    return Diagnosis(slow=found.slow, links=tuple(links))
+    return Diagnosis(slow=diagnosis.slow, links=tuple(links))
 
 
 def _without(nodes: Nodes, gone: Sequence[str]) -> Nodes:
@@ -110,10 +110,10 @@ def _by_pairs(nodes: Nodes) -> Search:
     fast = {node for pair in pairs if not slow[pair] for node in pair}
     if not fast:
         return Diagnosis(unresolved=nodes)
-    found = yield from _confirmed(nodes, fast)
-    links = [((one,), (two,)) for one, two in pairs if slow[one, two] and not found & {one, two}]
+    verified = yield from _confirmed(nodes, fast)
+    links = [((one,), (two,)) for one, two in pairs if slow[one, two] and not verified & {one, two}]
     return Diagnosis(
-        slow=tuple(node for node in nodes if node in found), links=tuple(links), unresolved=()
+        slow=tuple(node for node in nodes if node in verified), links=tuple(links), unresolved=()
     )
 
 
@@ -125,13 +125,13 @@ def _confirmed(nodes: Nodes, fast: set[str]) -> Generator[list[Nodes], Slow, set
     tested: dict[str, list[str]] = {node: [] for node in nodes if node not in fast}
     partners = {node: _partners(node, nodes, fast) for node in tested}
     place = {node: number for number, node in enumerate(nodes)}
-    found: set[str] = set()
+    verified: set[str] = set()
     while tested:
         free = set(fast)
         asked: dict[str, Nodes] = {}
         for node, former in tested.items():
             side = partners[node][len(former)]
-            partner = next((each for each in side if each in free and each not in former), None)
+            partner = next((node for node in side if node in free and node not in former), None)
             if partner is not None:
                 free.discard(partner)
                 one, two = sorted((node, partner), key=place.__getitem__)
@@ -143,8 +143,8 @@ def _confirmed(nodes: Nodes, fast: set[str]) -> Generator[list[Nodes], Slow, set
                 continue
             del tested[node]
             if slow[pair]:
-                found.add(node)
-    return found
+                verified.add(node)
+    return verified
 
 
 def _partners(node: str, nodes: Nodes, fast: set[str]) -> list[list[str]]:
@@ -153,8 +153,8 @@ def _partners(node: str, nodes: Nodes, fast: set[str]) -> list[list[str]]:
     Those are the nearest before it and after it; at an end, the nearest and the farthest.
     """
     here = nodes.index(node)
-    before = [each for each in reversed(nodes[:here]) if each in fast]
-    after = [each for each in nodes[here + 1 :] if each in fast]
+    before = [node for node in reversed(nodes[:here]) if node in fast]
+    after = [node for node in nodes[here + 1 :] if node in fast]
     if before and after:
         return [before, after]
     near = before or after

@@ -55,22 +55,23 @@ def run(options: Options, chosen: Chosen) -> None:
     for check in options.checks:
         if check not in CHECKS:
             raise OpsError(f"--check: {check!r} must be one of: {', '.join(CHECKS)}")
-    own = chosen.config
+    config = chosen.config
     node_groups = (
-        {} if own is None else {each.name: each.instance_types for each in own.node_groups}
+        {} if config is None else {group.name: group.instance_types for group in config.node_groups}
     )
-    if own is not None and node_groups and not own.cluster.exists:
-        found, name, eks_cluster = None, own.name, own.eks_cluster_name
+    if config is not None and node_groups and not config.cluster.exists:
+        cluster, name, eks_cluster = None, config.name, config.eks_cluster_name
     else:
-        found = chosen.found()
-        name, eks_cluster = found.name, orchestrator_of(found).eks_cluster_name("validate-nodes")
-    groups = accelerated_groups(found, node_groups=node_groups, name=name, group=options.group)
-    images = {} if own is None else built_images(chosen.session, deployment=own.name)
+        cluster = chosen.cluster()
+        name = cluster.name
+        eks_cluster = orchestrator_of(cluster).eks_cluster_name("validate-nodes")
+    groups = accelerated_groups(cluster, node_groups=node_groups, name=name, group=options.group)
+    images = {} if config is None else built_images(chosen.session, deployment=config.name)
     connect = partial(kubernetes_api, chosen.session, eks_cluster=eks_cluster)
     with connect() as api:
         nodes = targets(
             api,
-            cluster=None if found is None else name,
+            cluster=None if cluster is None else name,
             groups=groups,
             node_groups=node_groups.keys() & groups,
             busy_too=options.include_busy,
@@ -140,10 +141,10 @@ class _Validation:
         able = [node for node in self.nodes if not node.trouble]
         checks = self.options.checks
         if "node" in checks:
-            found = [*self._of_nodes(able)]
-            yield from found
+            findings = [*self._of_nodes(able)]
+            yield from findings
             # They would only let the others wait, or be slow.
-            bad = {each.subject for each in found if each.result is Result.FAILED}
+            bad = {finding.subject for finding in findings if finding.result is Result.FAILED}
             able = [node for node in able if node.name not in bad]
         if "fabric" in checks:
             yield from self._of_fabric(able)
@@ -157,9 +158,9 @@ class _Validation:
     ) -> tuple[str, list[job_charts.Object]]:
         name = next(self.names)
         resources = nodes[0].resources
-        own = check == "fabric" or (check == "node" and resources.accelerator == GPU)
+        is_ours = check == "fabric" or (check == "node" and resources.accelerator == GPU)
         base = BASE_IMAGES["GPU" if resources.accelerator == GPU else "Neuron"]
-        built = None if own else self.images.get(base.name)
+        built = None if is_ours else self.images.get(base.name)
         image = self.options.image or built
         objects = job_charts.rendered(
             "validation",
@@ -188,8 +189,8 @@ class _Validation:
         types = {node.instance_type for node in missing}
         works: list[Work] = []
         shared: list[job_charts.Object] = []
-        for each in sorted(types):
-            _, objects = self._work("node", [n for n in missing if n.instance_type == each])
+        for kind in sorted(types):
+            _, objects = self._work("node", [n for n in missing if n.instance_type == kind])
             jobs = [item for item in objects if item["kind"] == "Job"]
             shared += [item for item in objects if item["kind"] != "Job"]
             works += [
@@ -199,34 +200,34 @@ class _Validation:
             typer.echo(f"Checking {counted(len(works), 'node')}.")
         for work, outcome in self.runner.run(works, shared=shared):
             name = work.objects[-1]["metadata"]["annotations"]["hyperpod-cdk/node"]
-            lines = [line for each in outcome.lines.values() for line in each]
-            found = [*node_findings(lines, subject=name)]
-            if not found:
-                told = outcome.error or (lines[-1] if lines else "the check wrote nothing")
-                found = [_without_result("node", name, told, outcome)]
-            self.state.keep(f"node {name}", _advised(found, node=name))
+            lines = [line for pod_lines in outcome.lines.values() for line in pod_lines]
+            findings = [*node_findings(lines, subject=name)]
+            if not findings:
+                why = outcome.error or (lines[-1] if lines else "the check wrote nothing")
+                findings = [_without_result("node", name, why, outcome)]
+            self.state.keep(f"node {name}", _advised(findings, node=name))
         for node in nodes:
             yield from self.state.findings[f"node {node.name}"]
 
     def _of_fabric(self, nodes: Sequence[TestedNode]) -> Iterator[Finding]:
-        for each in sorted({node.instance_type for node in nodes}):
-            of_type = {node.name: node for node in nodes if node.instance_type == each}
+        for kind in sorted({node.instance_type for node in nodes}):
+            of_type = {node.name: node for node in nodes if node.instance_type == kind}
             resources = next(iter(of_type.values())).resources
             if resources.accelerator != GPU:
-                yield _skipped(fabric.CHECK, each, "NCCL runs on GPUs; on Trainium, use nccom-test")
+                yield _skipped(fabric.CHECK, kind, "NCCL runs on GPUs; on Trainium, use nccom-test")
                 continue
             if len(of_type) < _FEWEST:
-                yield _skipped(fabric.CHECK, each, "needs two idle, healthy nodes of this type")
+                yield _skipped(fabric.CHECK, kind, "needs two idle, healthy nodes of this type")
                 continue
             try:
                 yield from fabric.fabric_findings(
                     tuple(of_type),
-                    floor=BANDWIDTH_FLOORS.get(each),
+                    floor=BANDWIDTH_FLOORS.get(kind),
                     recorded=self.state,
                     measure=partial(self._measured, of_type),
                 )
             except fabric.UnmeasuredError as error:
-                yield _skipped(fabric.CHECK, each, f"{error}; run it again")
+                yield _skipped(fabric.CHECK, kind, f"{error}; run it again")
 
     def _measured(
         self, nodes: dict[str, TestedNode], groups: Sequence[Nodes]
@@ -234,7 +235,7 @@ class _Validation:
         works: dict[int, Nodes] = {}
         listed = []
         for group in groups:
-            name, objects = self._work("fabric", [nodes[each] for each in group])
+            name, objects = self._work("fabric", [nodes[index] for index in group])
             launcher = {MPI_JOB: name, MPI_ROLE: "launcher"}
             work = Work(objects=objects, written_by=launcher, all_pods={MPI_JOB: name})
             works[id(work)] = group
@@ -278,15 +279,15 @@ class _Validation:
             name, objects = self._work(check, nodes, **values)
             work = Work(objects=objects, written_by={JOB: name}, pods=len(nodes))
             for _, outcome in self.runner.run([work]):
-                told = [
-                    each
+                findings = [
+                    finding
                     for lines in outcome.lines.values()
-                    for each in node_findings(lines, subject=subject)
+                    for finding in node_findings(lines, subject=subject)
                 ]
-                bad = [each for each in told if each.result is Result.FAILED]
-                found = bad[:1] or [*dict.fromkeys(told)][: 2 if check == "storage" else 1]
+                bad = [finding for finding in findings if finding.result is Result.FAILED]
+                shown = bad[:1] or [*dict.fromkeys(findings)][: 2 if check == "storage" else 1]
                 why = outcome.error or "the check wrote nothing"
-                self.state.keep(kept, found or [_without_result(told_as, subject, why, outcome)])
+                self.state.keep(kept, shown or [_without_result(told_as, subject, why, outcome)])
         yield from self.state.findings[kept]
 
 
@@ -299,15 +300,15 @@ def _skipped(check: str, subject: str, found: str) -> Finding:
     return Finding(check=check, subject=subject, result=Result.SKIPPED, found=found)
 
 
-def _advised(found: Sequence[Finding], *, node: str = "") -> list[Finding]:
+def _advised(findings: Sequence[Finding], *, node: str = "") -> list[Finding]:
     """Return findings with what to do about those that failed on a node, or lack a program."""
 
-    def to_do(each: Finding) -> str:
-        if each.result is Result.FAILED and node:
+    def to_do(finding: Finding) -> str:
+        if finding.result is Result.FAILED and node:
             return f"hyperpod-cdk replace {node}"
-        return _LACKS if each.found.startswith("the image has no") else ""
+        return _LACKS if finding.found.startswith("the image has no") else ""
 
-    return [replace(each, advice=to_do(each)) for each in found]
+    return [replace(finding, advice=to_do(finding)) for finding in findings]
 
 
 def _tell(
@@ -323,8 +324,8 @@ def _tell(
         out.print(f"  {line}")
     if options.json is not None:
         measured = [
-            {"nodes": each.nodes, "gb_per_second": each.bus_bandwidth, "provider": each.provider}
-            for each in state.measured
+            {"nodes": run.nodes, "gb_per_second": run.bus_bandwidth, "provider": run.provider}
+            for run in state.measured
         ]
         sources = {name: asdict(floor) for name, floor in floors.items()}
         content = as_json(

@@ -94,13 +94,13 @@ def fabric_findings(
     Nodes of a switch are next to each other. `recorded` has what was measured before, and gets what
     is measured.
     """
-    known = {each.nodes: each for each in recorded.measured}
+    known = {result.nodes: result for result in recorded.measured}
 
     def run(groups: Sequence[Nodes]) -> None:
         recorded.rounds += 1
-        for each in measure(groups):
-            known[each.nodes] = each
-            recorded.measured.append(each)
+        for result in measure(groups):
+            known[result.nodes] = result
+            recorded.measured.append(result)
             recorded.save()
 
     if nodes not in known:
@@ -111,7 +111,7 @@ def fabric_findings(
         return [*_not_over_efa(whole, floor)]
     while True:
         expected = Expected(floor=floor, compared=_compared(nodes, known))
-        slow = {group: _is_slow(each, expected) for group, each in known.items()}
+        slow = {group: _is_slow(result, expected) for group, result in known.items()}
         step = next_step(nodes, slow, only_pairs=floor is None and not whole.error)
         if isinstance(step, Diagnosis):
             break
@@ -125,20 +125,20 @@ def fabric_findings(
 
 def _compared(nodes: Nodes, known: Mapping[Nodes, Measurement]) -> float | None:
     """Return what a pair is to reach where no floor is published."""
-    found = [
-        each.bus_bandwidth
+    bandwidths = [
+        result.bus_bandwidth
         for group in zip(nodes[::2], nodes[1::2], strict=False)
-        if (each := known.get(group)) is not None and each.bus_bandwidth is not None
+        if (result := known.get(group)) is not None and result.bus_bandwidth is not None
     ]
-    return PART_OF_MEDIAN * median(found) if len(found) > 1 else None
+    return PART_OF_MEDIAN * median(bandwidths) if len(bandwidths) > 1 else None
 
 
-def _is_slow(each: Measurement, expected: Expected) -> bool:
+def _is_slow(run: Measurement, expected: Expected) -> bool:
     least = expected.least
     return (
-        bool(each.error)
-        or each.provider != EFA
-        or (least is not None and (each.bus_bandwidth or 0.0) < least)
+        bool(run.error)
+        or run.provider != EFA
+        or (least is not None and (run.bus_bandwidth or 0.0) < least)
     )
 
 
@@ -162,19 +162,19 @@ def _not_over_efa(whole: Measurement, floor: BandwidthFloor | None) -> Iterator[
             )
 
 
-def _finding(each: Measurement, subject: str, expected: Expected, *, advice: str = "") -> Finding:
+def _finding(run: Measurement, subject: str, expected: Expected, *, advice: str = "") -> Finding:
     failed = (
-        _is_slow(each, expected)
-        if len(each.nodes) == _PAIR or expected.floor
-        else (bool(each.error) or each.provider != EFA)
+        _is_slow(run, expected)
+        if len(run.nodes) == _PAIR or expected.floor
+        else (bool(run.error) or run.provider != EFA)
     )
-    return expected.finding(CHECK, subject, _told(each), failed=failed, advice=advice)
+    return expected.finding(CHECK, subject, _words(run), failed=failed, advice=advice)
 
 
-def _told(each: Measurement) -> str:
-    bandwidth = "" if each.bus_bandwidth is None else f"{each.bus_bandwidth:.1f} GB/s"
-    provider = f"provider {each.provider or 'unknown: the log does not say'}"
-    return ", ".join(part for part in (bandwidth, provider, each.error) if part)
+def _words(run: Measurement) -> str:
+    bandwidth = "" if run.bus_bandwidth is None else f"{run.bus_bandwidth:.1f} GB/s"
+    provider = f"provider {run.provider or 'unknown: the log does not say'}"
+    return ", ".join(part for part in (bandwidth, provider, run.error) if part)
 
 
 def _all(nodes: Nodes) -> str:
@@ -185,30 +185,30 @@ def _pairs(
     nodes: Nodes, known: Mapping[Nodes, Measurement], expected: Expected
 ) -> Iterator[Finding]:
     pairs = [
-        each for each in known.values() if len(each.nodes) == _PAIR and {*each.nodes} < {*nodes}
+        pair for pair in known.values() if len(pair.nodes) == _PAIR and {*pair.nodes} < {*nodes}
     ]
-    fast = [each for each in pairs if not _is_slow(each, expected)]
+    fast = [pair for pair in pairs if not _is_slow(pair, expected)]
     if len(fast) > _MOST_PAIRS:
-        found = sorted(each.bus_bandwidth or 0.0 for each in fast)
-        told = f"{found[0]:.1f} to {found[-1]:.1f} GB/s, provider {EFA}"
-        yield expected.finding(CHECK, f"{len(fast)} pairs", told, failed=False)
-    for each in pairs:
-        if each not in fast or len(fast) <= _MOST_PAIRS:
-            yield _finding(each, _all(each.nodes), expected)
+        bandwidths = sorted(pair.bus_bandwidth or 0.0 for pair in fast)
+        between = f"{bandwidths[0]:.1f} to {bandwidths[-1]:.1f} GB/s, provider {EFA}"
+        yield expected.finding(CHECK, f"{len(fast)} pairs", between, failed=False)
+    for pair in pairs:
+        if pair not in fast or len(fast) <= _MOST_PAIRS:
+            yield _finding(pair, _all(pair.nodes), expected)
 
 
 def _diagnosed(
-    found: Diagnosis, known: Mapping[Nodes, Measurement], expected: Expected
+    diagnosis: Diagnosis, known: Mapping[Nodes, Measurement], expected: Expected
 ) -> Iterator[Finding]:
-    for node in found.slow:
-        pairs = [each for group, each in known.items() if node in group and len(group) == _PAIR]
-        told = "; ".join(
-            f"{_told(each)} with {next(name for name in each.nodes if name != node)}"
-            for each in pairs
+    for node in diagnosis.slow:
+        pairs = [pair for group, pair in known.items() if node in group and len(group) == _PAIR]
+        words = "; ".join(
+            f"{_words(pair)} with {next(name for name in pair.nodes if name != node)}"
+            for pair in pairs
         )
         advice = f"hyperpod-cdk replace {node}"
-        yield expected.finding("slow node", node, told, advice=advice)
-    for one, two in found.links:
+        yield expected.finding("slow node", node, words, advice=advice)
+    for one, two in diagnosis.links:
         yield expected.finding(
             "slow link",
             f"{_span(one)} with {_span(two)}",
@@ -217,10 +217,10 @@ def _diagnosed(
             "Support the names of the nodes and the switches above them (labels "
             "topology.k8s.aws/network-node-layer-N)",
         )
-    if found.unresolved:
+    if diagnosis.unresolved:
         yield expected.finding(
             "slow node",
-            _span(found.unresolved),
+            _span(diagnosis.unresolved),
             "no two of them are fast together, so no single node can be named",
             advice="what all nodes share is at fault: the image, the security group or the "
             "placement; or more than half of the nodes are",

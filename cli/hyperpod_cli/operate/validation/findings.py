@@ -47,7 +47,7 @@ def table(findings: Sequence[Finding]) -> Table:
     made = console.table("check", "subject", "result", "found", "expected")
     for finding, subjects in _rows(findings):
         cells = (finding.check, subjects, finding.result, finding.found, finding.expected)
-        made.add_row(*(console.styled(each, _STYLES[finding.result]) for each in cells))
+        made.add_row(*(console.styled(cell, _STYLES[finding.result]) for cell in cells))
     return made
 
 
@@ -56,15 +56,15 @@ def _rows(findings: Sequence[Finding]) -> Iterator[tuple[Finding, str]]:
         alone = finding.subject if finding.result is Result.FAILED else ""
         return (finding.check, finding.result, finding.found, finding.expected, alone)
 
-    order = {each.check: number for number, each in reversed([*enumerate(findings)])}
-    for _, equal in groupby(sorted(findings, key=lambda each: (order[each.check], row(each))), row):
+    order = {finding.check: number for number, finding in reversed([*enumerate(findings)])}
+    for _, equal in groupby(sorted(findings, key=lambda item: (order[item.check], row(item))), row):
         first, *others = equal
         yield first, f"{first.subject} and {len(others)} more" if others else first.subject
 
 
 def advice(findings: Sequence[Finding]) -> list[str]:
     """Return what to do about all that failed, or that was skipped, each once."""
-    return [*dict.fromkeys(each.advice for each in findings if each.advice)]
+    return [*dict.fromkeys(finding.advice for finding in findings if finding.advice)]
 
 
 def counted(count: int, noun: str) -> str:
@@ -74,28 +74,28 @@ def counted(count: int, noun: str) -> str:
 
 def is_ok(findings: Sequence[Finding]) -> bool:
     """Say whether something was checked, and nothing of it failed."""
-    results = {each.result for each in findings}
+    results = {finding.result for finding in findings}
     return Result.OK in results and Result.FAILED not in results
 
 
 def summary(findings: Sequence[Finding]) -> str:
     """Return how many checks passed, failed and were skipped, in a sentence."""
-    results = [each.result for each in findings]
-    ok, bad, skipped = (results.count(each) for each in Result)
-    told = f"{counted(len(findings), 'check')}: {ok:,} ok, {bad:,} failed, {skipped:,} skipped."
+    results = [finding.result for finding in findings]
+    ok, bad, skipped = (results.count(result) for result in Result)
+    counts = f"{counted(len(findings), 'check')}: {ok:,} ok, {bad:,} failed, {skipped:,} skipped."
     if is_ok(findings) or bad:
-        return told
-    return f"{told} Nothing was checked, which counts as a failure."
+        return counts
+    return f"{counts} Nothing was checked, which counts as a failure."
 
 
 def as_json(findings: Sequence[Finding], **more: Any) -> Mapping[str, Any]:
     """Return the findings for programs, with what else they are to know."""
-    complete = all(each.result is not Result.SKIPPED for each in findings)
+    complete = all(finding.result is not Result.SKIPPED for finding in findings)
     return {
         "ok": is_ok(findings),
         "complete": complete,
         **more,
-        "findings": [asdict(each) for each in findings],
+        "findings": [asdict(finding) for finding in findings],
     }
 
 
@@ -104,7 +104,7 @@ def junit(findings: Sequence[Finding]) -> bytes:
 
     https://github.com/testmoapp/junitxml
     """
-    results = [each.result for each in findings]
+    results = [finding.result for finding in findings]
     counts = {
         "name": "validate-nodes",
         "tests": str(len(results)),
@@ -113,15 +113,16 @@ def junit(findings: Sequence[Finding]) -> bytes:
     }
     suite = Element("testsuite", counts)
     elements = {Result.FAILED: "failure", Result.SKIPPED: "skipped"}
-    for each in findings:
-        told = visible(f"{each.found} (expected: {each.expected})" if each.expected else each.found)
+    for finding in findings:
+        expected = f" (expected: {finding.expected})" if finding.expected else ""
+        text = visible(f"{finding.found}{expected}")
         case = SubElement(
-            suite, "testcase", classname=visible(each.check), name=visible(each.subject)
+            suite, "testcase", classname=visible(finding.check), name=visible(finding.subject)
         )
-        if each.result in elements:
-            SubElement(case, elements[each.result], message=told).text = visible(each.advice)
+        if finding.result in elements:
+            SubElement(case, elements[finding.result], message=text).text = visible(finding.advice)
         else:
-            SubElement(case, "system-out").text = told
+            SubElement(case, "system-out").text = text
     indent(suite)
     written: bytes = tostring(suite, encoding="utf-8", xml_declaration=True)
     return written

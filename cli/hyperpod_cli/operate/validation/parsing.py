@@ -63,8 +63,8 @@ def nccl_run(lines: Iterable[str]) -> NcclRun:
             wrong = max(wrong, bad, int(out_of_bounds[1]) if out_of_bounds else 0)
             continue
         text = logged["text"]
-        if found := _PROVIDER.search(text):
-            providers.add(found[1].lower())
+        if provider := _PROVIDER.search(text):
+            providers.add(provider[1].lower())
         if _SOCKETS.search(text):
             providers.add(TCP)
             on_tcp.add(logged["host"])
@@ -100,13 +100,13 @@ def node_findings(lines: Iterable[str], *, subject: str) -> Iterator[Finding]:
         if not line.startswith("{"):
             continue
         try:
-            told = json.loads(line)
+            record = json.loads(line)
             yield Finding(
-                check=str(told["check"]),
+                check=str(record["check"]),
                 subject=subject,
-                result=Result(told["result"]),
-                found=str(told["found"]),
-                expected=str(told["expected"]),
+                result=Result(record["result"]),
+                found=str(record["found"]),
+                expected=str(record["expected"]),
             )
         except (ValueError, KeyError, TypeError):
             continue

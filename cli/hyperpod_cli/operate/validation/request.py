@@ -18,7 +18,7 @@ def refuse_what_cannot_work(api: ApiClient, nodes: Sequence[TestedNode], options
     without = [check for check in options.checks if check != "fabric"]
     others = " ".join(f"--check {check}" for check in without) or "--check node"
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": options.namespace}}
-    if job_charts.found(api, namespace) is None:
+    if job_charts.live(api, namespace) is None:
         raise OpsError(f"--namespace: {options.namespace!r} is not in the cluster; create it")
     if "fabric" in options.checks:
         for node in nodes:
@@ -37,27 +37,27 @@ def refuse_what_cannot_work(api: ApiClient, nodes: Sequence[TestedNode], options
     if "storage" in options.checks:
         _refuse_claim(api, options)
     if all(node.trouble for node in nodes):
-        told = "; ".join(f"{node.name}: {node.trouble}" for node in nodes[:3])
+        why = "; ".join(f"{node.name}: {node.trouble}" for node in nodes[:3])
         raise OpsError(
-            f"nodes: none of {len(nodes)} is idle: {told}; wait until they are, or wait for them "
+            f"nodes: none of {len(nodes)} is idle: {why}; wait until they are, or wait for them "
             "with --include-busy"
         )
 
 
 def _refuse_claim(api: ApiClient, options: Options) -> None:
     claims = CoreV1Api(api).list_namespaced_persistent_volume_claim(options.namespace).items
-    phases = {each.metadata.name: each.status.phase for each in claims}
+    phases = {item.metadata.name: item.status.phase for item in claims}
     if phases.get(options.claim) == "Bound":
         return
     if options.claim in phases:
-        told = (
+        problem = (
             f"claim {options.claim!r} in namespace {options.namespace} is {phases[options.claim]}, "
             f"not Bound; see `kubectl describe pvc -n {options.namespace} {options.claim}`"
         )
     else:
         known = ", ".join(sorted(phases)) or "none"
-        told = (
+        problem = (
             f"there is no claim {options.claim!r} in namespace {options.namespace}; it has: {known}"
         )
     others = " ".join(f"--check {check}" for check in options.checks if check != "storage")
-    raise OpsError(f"--claim: {told}{others and f'; to leave storage out: {others}'}")
+    raise OpsError(f"--claim: {problem}{others and f'; to leave storage out: {others}'}")

@@ -61,9 +61,9 @@ def accelerated_groups(
     deployment without one.
     """
     described = {} if cluster is None else cluster.groups
-    types = {key: [str(each) for each in _types(found)] for key, found in described.items()}
-    types |= {key: [*found] for key, found in node_groups.items()}
-    fitting = [key for key, found in types.items() if any(map(_has_accelerators, found))]
+    types = {key: [str(kind) for kind in _types(group)] for key, group in described.items()}
+    types |= {key: [*names] for key, names in node_groups.items()}
+    fitting = [key for key, kinds in types.items() if any(map(_has_accelerators, kinds))]
     known = ", ".join(fitting) or "none"
     if group is None:
         if not fitting:
@@ -110,17 +110,17 @@ def targets(
     listed = [] if cluster is None else [*node_objects(api, cluster=cluster)]
     if node_groups:
         listed += labelled_nodes(api, f"{NODE_GROUP_LABEL} in ({','.join(sorted(node_groups))})")
-    found = [
+    nodes = [
         target
         for item in listed
         if _group_of(item) in groups and (target := _target(item, busy=busy)) is not None
     ]
-    if not found:
+    if not nodes:
         raise OpsError(
             f"{', '.join(groups)}: has no nodes in Kubernetes now; see `hyperpod-cdk status`, or "
             "`aws eks describe-nodegroup` of a node group, for what they wait for"
         )
-    return sorted(found, key=lambda each: (each.instance_type, each.place, each.name))
+    return sorted(nodes, key=lambda node: (node.instance_type, node.place, node.name))
 
 
 def _group_of(item: Mapping[str, Any]) -> str:
@@ -150,9 +150,9 @@ def _target(item: Mapping[str, Any], *, busy: Mapping[str, str]) -> TestedNode |
         instance_type=instance_type,
         resources=resources,
         offers={
-            each: int(allocatable[each]) for each in _DEVICES if allocatable.get(each, "0") != "0"
+            name: int(allocatable[name]) for name in _DEVICES if allocatable.get(name, "0") != "0"
         },
-        place=tuple(labels.get(each, "") for each in _TOPOLOGY),
+        place=tuple(labels.get(label, "") for label in _TOPOLOGY),
         trouble=trouble,
     )
 

@@ -14,7 +14,7 @@ from hyperpod_cli.operate.job_charts import (
     Log,
     Object,
     delete,
-    found,
+    live,
     pods,
     submit,
 )
@@ -128,7 +128,7 @@ class Runner:
         with self.connect() as api:
             delete(api, objects)
         gone = [_reference(item) for item in objects]
-        self.recorded.submitted = [each for each in self.recorded.submitted if each not in gone]
+        self.recorded.submitted = [item for item in self.recorded.submitted if item not in gone]
         self.recorded.save()
 
     def _ended(
@@ -142,9 +142,9 @@ class Runner:
             if pod["spec"].get("nodeName")
         }
         for work in [*works]:
-            own = _having(there, work.written_by)
+            its_pods = _having(there, work.written_by)
             every = _having(there, work.all_pods or work.written_by)
-            ended = [pod for pod in own if _phase(pod) in _ENDED]
+            ended = [pod for pod in its_pods if _phase(pod) in _ENDED]
             if any(_phase(pod) in _BEGUN for pod in every):
                 seen.begun.add(id(work))
             if unusable := next(filter(None, map(_unusable, every)), ""):
@@ -157,10 +157,10 @@ class Runner:
                     pod["spec"].get("nodeName", ""): [*Log(self.connect, pod).lines()]
                     for pod in ended
                 }
-            elif is_late or len(own) < work.pods:
+            elif is_late or len(its_pods) < work.pods:
                 failure = self._failure(work)
                 # Kubernetes deletes the pods of a job whose time is over.
-                ran = id(work) in seen.begun and (bool(own) or _DEADLINE in failure)
+                ran = id(work) in seen.begun and (bool(its_pods) or _DEADLINE in failure)
                 blamed &= ran and failure != _DELETED
                 error = disrupted or failure or (_why(every) if is_late else "")
                 if not error:
@@ -175,7 +175,7 @@ class Runner:
     def _failure(self, work: Work) -> str:
         """Return why a job has failed, such as that its time is over; empty if it has not."""
         with self.connect() as api:
-            job = found(api, work.objects[-1])
+            job = live(api, work.objects[-1])
         if job is None:
             return _DELETED
         failed = condition(job, "Failed")
@@ -202,16 +202,15 @@ def _having(there: Sequence[Object], labels: Mapping[str, str]) -> list[Object]:
 
 def _unusable(pod: Object) -> str:
     """Return why an image cannot be pulled, or has no such command; empty if it can be used."""
-    for each in (pod.get("status") or {}).get("containerStatuses") or ():
-        state = each.get("state") or {}
-        for told in (state.get("waiting") or {}, state.get("terminated") or {}):
-            reason = told.get("reason")
+    for container in (pod.get("status") or {}).get("containerStatuses") or ():
+        state = container.get("state") or {}
+        for detail in (state.get("waiting") or {}, state.get("terminated") or {}):
+            reason = detail.get("reason")
             if reason in (*_UNPULLED, _UNSTARTED):
                 needed = "the nodes can pull" if reason in _UNPULLED else "has this command"
-                why = " ".join(told.get("message", "no reason").split())
-                return (
-                    f"image {each['image']}: {reason}: {why}; with --image, name one that {needed}"
-                )
+                why = " ".join(detail.get("message", "no reason").split())
+                image = container["image"]
+                return f"image {image}: {reason}: {why}; with --image, name one that {needed}"
     return ""
 
 
@@ -231,8 +230,8 @@ def _disruption(pod: Object) -> str:
 def _unscheduled(every: Sequence[Object]) -> str:
     """Return what the scheduler says of the first pod that it cannot place; empty if it can."""
     for pod in every:
-        if told := condition(pod, "PodScheduled", "False"):
-            return f"{pod['metadata']['name']}: {told.get('message')}"
+        if scheduled := condition(pod, "PodScheduled", "False"):
+            return f"{pod['metadata']['name']}: {scheduled.get('message')}"
     return ""
 
 

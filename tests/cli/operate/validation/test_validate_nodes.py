@@ -84,7 +84,7 @@ class Site:
         return SimpleNamespace(
             session=SimpleNamespace(region="us-west-2", client=lambda _name: client),
             config=self.config,
-            found=lambda: found,
+            cluster=lambda: found,
         )
 
     def add(
