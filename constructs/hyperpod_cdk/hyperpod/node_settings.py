@@ -11,6 +11,7 @@ from hyperpod_cdk.lifecycle_scripts.section import OwnScriptsConfig
 from hyperpod_cdk.schema.arns import BUCKET_NAME, KmsKeyId, path_part
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import ApiLimits, Message, limit_findings
+from hyperpod_cdk.schema.named_resources import Names
 from hyperpod_cdk.schema.section import SLURM, Api, OrchestratedBy, Section, judged, members
 
 VolumeSize = Annotated[
@@ -22,6 +23,7 @@ DnsName = Annotated[
         shape_name="sagemaker.ClusterDnsName",
         noun="a file system's DNS name such as fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
     ),
+    Names("file system"),
 ]
 MountPath = Annotated[
     str,
@@ -163,6 +165,7 @@ class LifecycleConfig(OwnScriptsConfig):
         str | None,
         Field(pattern=rf"^{_S3_URI}$"),
         Message(_S3_URI_RULE),
+        Names("bucket"),
         ApiLimits(shape_name="sagemaker.S3Uri", noun="an S3 URI such as s3://bucket/prefix"),
         Api("SourceS3Uri"),
     ] = None

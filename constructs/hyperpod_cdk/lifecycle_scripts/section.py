@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from hyperpod_cdk.schema.arns import BUCKET_NAME, KmsKeyArn, PrincipalArn, path_part
+from hyperpod_cdk.schema.arns import BucketName, KmsKeyArn, PrincipalArn, path_part
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import Message, listed_twice
 from hyperpod_cdk.schema.section import Listed, Section, judged, path_mark
@@ -164,12 +164,7 @@ class LifecycleScriptsConfig(OwnScriptsConfig):
     """Name of the bucket that is made for the scripts; it cannot be changed later. Default:
     `sagemaker-<name>-<account>-<region>`."""
 
-    existing_bucket_name: Annotated[
-        str | None,
-        Field(pattern=rf"^{BUCKET_NAME}$"),
-        Message("must be the name of an S3 bucket, such as sagemaker-my-scripts"),
-        Field(examples=["another-bucket"]),
-    ] = None
+    existing_bucket_name: Annotated[BucketName | None, Field(examples=["another-bucket"])] = None
     """Name of a bucket of your own, of this account and region, that gets the scripts instead,
     under their prefix. The bucket itself is not changed; existing objects under the prefix are an
     error, and only versions that the deployment uploaded are removed. It cannot be changed later.

@@ -72,7 +72,7 @@ _ROLE, _PRINCIPAL = (rf"{kind}/{_IAM_PATH}{_IAM_NAME}" for kind in ("role", "(ro
 _ADMIN, _ANOTHER = "role/Admin (the role's ARN, not that of a session)", "role/Another"
 # The API takes a role without its slash and a plan of any name; policies name both.
 RoleArn = Annotated[
-    str, *_arn("principal", "an IAM role", "iam", _ROLE, "role/Name", _ANOTHER, longest=2048)
+    str, *_arn("role", "an IAM role", "iam", _ROLE, "role/Name", _ANOTHER, longest=2048)
 ]
 RoleName = Annotated[
     str,
@@ -178,31 +178,31 @@ BUCKET_NAME = r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
 BucketName = Annotated[
     str,
     Field(pattern=rf"^{BUCKET_NAME}$"),
-    Message(
-        "must be the name of an S3 bucket, 3 to 63 lower-case letters, digits, dots and inner "
-        "hyphens"
-    ),
+    Message("must be the name of an S3 bucket: 3 to 63 of a-z, 0-9, dots and inner hyphens"),
+    Names("bucket"),
 ]
 
 
-def _ec2_id(prefix: str, noun: str) -> tuple[object, ...]:
-    rule = f"must be {noun} such as {prefix}-0123456789abcdef0"
+def _id(kind: Kind, prefix: str, article: str = "a") -> tuple[object, ...]:
+    rule = (
+        f"must be the ID of {article} {kind.removesuffix('s')} such as {prefix}-0123456789abcdef0"
+    )
     return (
         Field(pattern=rf"^{prefix}-[0-9a-f]{{8}}([0-9a-f]{{9}})?$"),
         Message(rule),
+        Names(kind),
         Field(examples=[f"{prefix}-0fedcba9876543210"]),
     )
 
 
-SubnetId = Annotated[str, *_ec2_id("subnet", "a subnet's ID")]
-SecurityGroupId = Annotated[str, *_ec2_id("sg", "a security group's ID")]
-VpcId = Annotated[str, *_ec2_id("vpc", "the ID of a VPC")]
-RouteTableId = Annotated[str, *_ec2_id("rtb", "a route table's ID")[:2]]
-NatGatewayId = Annotated[str, *_ec2_id("nat", "a NAT gateway's ID")]
-CapacityReservationId = Annotated[
-    str, *_ec2_id("cr", "a capacity reservation's ID"), Names("capacity reservations")
-]
-InternetGatewayId = Annotated[str, *_ec2_id("igw", "an internet gateway's ID")]
+SubnetId = Annotated[str, *_id("subnet", "subnet")]
+SecurityGroupId = Annotated[str, *_id("security group", "sg")]
+VpcId = Annotated[str, *_id("VPC", "vpc")]
+RouteTableId = Annotated[str, *_id("route table", "rtb")[:3]]
+NatGatewayId = Annotated[str, *_id("NAT gateway", "nat")]
+CapacityReservationId = Annotated[str, *_id("capacity reservations", "cr")]
+InternetGatewayId = Annotated[str, *_id("internet gateway", "igw", "an")]
+FileSystemId = Annotated[str, *_id("file system", "fs")]
 
 
 def arn_findings(value: str, *, region: str | None) -> Findings:

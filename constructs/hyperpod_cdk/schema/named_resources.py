@@ -1,16 +1,25 @@
-"""What sections name of the account: roles, KMS keys, secrets, topics, plans, by ARN or ID."""
+"""What sections name of the account: VPCs, roles, KMS keys, buckets, plans, by ARN, ID or name."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.schema.errors import KeyPath, NamedIndex
 from hyperpod_cdk.schema.section import Section, arguments
 
 Kind = Literal[
+    "VPC",
+    "subnet",
+    "security group",
+    "route table",
+    "NAT gateway",
+    "internet gateway",
+    "role",
     "principal",
     "KMS key",
+    "bucket",
+    "file system",
     "training plan",
     "EKS cluster",
     "secret",
@@ -24,49 +33,48 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """Marks a type with the kind of what its texts name; a principal is an IAM role or user."""
+    """Marks a type with the kind of what its texts name.
+
+    A role is one that the deployment gives to a service; a principal is an IAM role or user.
+    """
 
     kind: Kind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NamedResource:
-    """A resource of the account that a section names by its ARN or its ID."""
+    """A resource of the account that a section names by its ARN, ID or name."""
 
     path: KeyPath
     kind: Kind
     value: str
 
 
-def named_resources(value: object, *, path: KeyPath = ()) -> Iterator[NamedResource]:
-    """Yield what a section, and those in it, name; anything else names nothing."""
+def named_resources(
+    value: object, *kinds: Kind, path: KeyPath = (), mark: Kind | None = None
+) -> Iterator[NamedResource]:
+    """Yield what a section, and those in it, name of some kinds, or of all.
+
+    The mark is of what a text names, or each of a list; None for nothing.
+    """
     if isinstance(value, Section):
-        for name, kinds in _kinds_of(type(value)).items():
-            inner, place = getattr(value, name), (*path, name)
-            yield from named_resources(inner, path=place)
-            for kind in kinds:
-                yield from _texts(inner, kind=kind, path=place)
+        for key, kind in _kinds_of(type(value)).items():
+            yield from named_resources(getattr(value, key), *kinds, path=(*path, key), mark=kind)
     elif isinstance(value, tuple):
         for index, item in enumerate(value):
-            yield from named_resources(item, path=(*path, index))
+            name = getattr(item, "name", None)
+            place = index if name is None else NamedIndex(index, name=name)
+            yield from named_resources(item, *kinds, path=(*path, place), mark=mark)
+    elif isinstance(value, str) and mark is not None and (mark in kinds or not kinds):
+        yield NamedResource(path=path, kind=mark, value=value)
 
 
 @cache
-def _kinds_of(section: type[Section]) -> dict[str, list[Kind]]:
+def _kinds_of(section: type[Section]) -> dict[str, Kind | None]:
     """Return what each field of a section may name, which most do not."""
-    return {
-        name: [
-            mark.kind
-            for mark in (*field.metadata, *arguments(field.annotation))
-            if isinstance(mark, Names)
-        ]
-        for name, field in section.model_fields.items()
-    }
-
-
-def _texts(value: object, *, kind: Kind, path: KeyPath) -> Iterator[NamedResource]:
-    if isinstance(value, str):
-        yield NamedResource(path=path, kind=kind, value=value)
-    elif isinstance(value, tuple):
-        for index, item in enumerate(value):
-            yield from _texts(item, kind=kind, path=(*path, index))
+    kinds: dict[str, Kind | None] = dict.fromkeys(section.model_fields)
+    for name, field in section.model_fields.items():
+        for mark in (*field.metadata, *arguments(field.annotation)):
+            if isinstance(mark, Names):
+                kinds[name] = mark.kind
+    return kinds

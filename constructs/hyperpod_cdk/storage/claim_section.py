@@ -9,6 +9,7 @@ from hyperpod_cdk.helm.section import Namespace
 from hyperpod_cdk.schema.arns import BUCKET_NAME
 from hyperpod_cdk.schema.errors import Finding, Findings
 from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, ListLimits, Message
+from hyperpod_cdk.schema.named_resources import Names
 from hyperpod_cdk.schema.section import EKS, Api, Listed, OrchestratedBy, Section
 from hyperpod_cdk.schema.words import after_deletion
 
@@ -132,6 +133,7 @@ class DataRepositoryConfig(Section):
         str | None,
         Field(pattern=rf"^{_S3_URI}$"),
         Message("must be an S3 URI such as s3://bucket/prefix"),
+        Names("bucket"),
         Field(examples=["s3://another-bucket/prefix"]),
     ] = None
     """Existing S3 bucket, or prefix in one: s3://bucket/prefix. Default: none, see new_bucket."""

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field
 
 from hyperpod_cdk.hyperpod.node_settings import FsxLustreMountConfig, Mounts
+from hyperpod_cdk.schema.arns import FileSystemId
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, Findings, error
 from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, Message
@@ -69,12 +70,7 @@ class LustreConfig(MaintainedFiles):
         "update-file-system --lustre-configuration RootSquashConfiguration=...",
     }
 
-    file_system_id: Annotated[
-        str | None,
-        Field(pattern=r"^fs-[0-9a-f]{8}([0-9a-f]{9})?$"),
-        Message("must be the ID of a file system, such as fs-0123456789abcdef0"),
-        Field(examples=["fs-0123456789abcdef0"]),
-    ] = None
+    file_system_id: FileSystemId | None = None
     """ID of an existing FSx for Lustre file system, which is never changed or deleted; of the other
     keys, only claims can be used with it. Default: none, one is created."""
 

@@ -12,9 +12,8 @@ from hyperpod_rehearsal.existing_resources.resource import ExistingResource
 
 def workspaces(config: Config) -> Iterator[ExistingResource]:
     """Yield the workspaces of Prometheus that the configuration uses and does not make."""
-    for named in named_resources(config):
-        if named.kind == "Prometheus workspace":
-            yield _prometheus_workspace(named.value.rpartition("/")[2])
+    for named in named_resources(config, "Prometheus workspace"):
+        yield _prometheus_workspace(named.value.rpartition("/")[2])
 
 
 def _prometheus_workspace(id_: str) -> ExistingResource:
@@ -63,9 +62,8 @@ def grafana(config: Config) -> Iterator[ExistingResource]:
 
 def topics(config: Config) -> Iterator[ExistingResource]:
     """Yield the topics."""
-    for named in named_resources(config):
-        if named.kind == "SNS topic":
-            yield _topic(named.value)
+    for named in named_resources(config, "SNS topic"):
+        yield _topic(named.value)
 
 
 def _topic(arn: str) -> ExistingResource:

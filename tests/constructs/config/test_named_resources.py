@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.facts.service_limits import shape
-from hyperpod_cdk.schema.arns import KmsKeyId, PrincipalArn
+from hyperpod_cdk.schema.arns import BUCKET_NAME, KmsKeyId, PrincipalArn
 from hyperpod_cdk.schema.limits import ApiLimits
 from hyperpod_cdk.schema.named_resources import Names, named_resources
 from hyperpod_cdk.schema.section import Listed, Section, arguments, section_in
@@ -84,14 +84,18 @@ def pattern(mark: object) -> str:
             return str(getattr(mark, "pattern", ""))
 
 
-def test_every_key_that_takes_an_arn_says_of_what() -> None:
-    takes_arns = {
-        name: marks for name, marks in fields(Config) if "arn:" in "".join(map(pattern, marks))
+# Of ARNs, IDs of EC2 and FSx, and URIs or names of buckets.
+NAMING = ("arn:", "-[0-9a-f]{8", "s3://", BUCKET_NAME)
+
+
+def test_every_key_that_names_what_exists_says_of_what_kind() -> None:
+    naming = {
+        name: marks
+        for name, marks in fields(Config)
+        if any(part in "".join(map(pattern, marks)) for part in NAMING)
     }
 
-    assert len(takes_arns) > 5
+    assert len(naming) > 20
     assert [
-        name
-        for name, marks in takes_arns.items()
-        if not any(isinstance(each, Names) for each in marks)
+        name for name, marks in naming.items() if not any(isinstance(each, Names) for each in marks)
     ] == []

@@ -9,14 +9,14 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
 from pydantic import ValidationError, model_validator
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.named_resources import named_resources
+from hyperpod_cdk.schema.named_resources import Kind, named_resources
 from hyperpod_cli.inspect.archive.deployment import (
     ArchivedDeployment,
     Manifest,
@@ -37,7 +37,7 @@ _ENCRYPTED = 0x1
 # Of every file in the archive, so that two of the same deployment are the same.
 _TIME = (1980, 1, 1, 0, 0, 0)
 # What a configuration names of its own account, whatever it shares with others.
-_OF_OWN_ACCOUNT = ("training plan", "EKS cluster")
+_OF_OWN_ACCOUNT: Sequence[Kind] = ("training plan", "EKS cluster", "role")
 _AGAIN = "write it again with `hyperpod-cdk archive`"
 
 
@@ -201,10 +201,9 @@ def refuse_other(archive: Archive, *, config: Config, path: Path, source: str) -
             f"{path}: region: {config.region!r} is not where the deployment of {source} is, "
             f"{manifest.region!r}; name the configuration of that one, or archive this one"
         )
-    for named in named_resources(config):
+    for named in named_resources(config, *_OF_OWN_ACCOUNT):
         parts = named.value.split(":")
-        is_own = named.kind in _OF_OWN_ACCOUNT or named.path[-1] in _OWN_ROLES
-        if is_own and len(parts) > _ACCOUNT and parts[_ACCOUNT] != manifest.account:
+        if len(parts) > _ACCOUNT and parts[_ACCOUNT] != manifest.account:
             raise ArchiveError(
                 f"{path}: {'.'.join(map(str, named.path))}: {named.value!r} is of account "
                 f"{parts[_ACCOUNT]}, and {source} of {manifest.account}; name the configuration of "
@@ -213,5 +212,3 @@ def refuse_other(archive: Archive, *, config: Config, path: Path, source: str) -
 
 
 _ACCOUNT = 4
-# The roles that SageMaker passes are of the cluster's account; those who look may be of any.
-_OWN_ROLES = ("role_arn", "execution_role_arn")

@@ -9,7 +9,9 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.network.endpoint_services import S3_SERVICE
 from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_cdk.schema.named_resources import Kind
 from hyperpod_cli.aws.session import listed
+from hyperpod_cli.inspect.preflight.deployed import outputs
 from hyperpod_cli.inspect.preflight.validator import Target
 
 Record = dict[str, Any]
@@ -30,6 +32,15 @@ _TARGETS = (
     "EgressOnlyInternetGatewayId",
 )
 _INTERNET, _VIRTUAL_PRIVATE, _ENDPOINT = "igw-", "vgw-", "vpce-"
+MEMBERS: Mapping[Kind, tuple[str, str, str]] = {
+    "subnet": ("describe_subnets", "Subnets", "SubnetId"),
+    "security group": ("describe_security_groups", "SecurityGroups", "GroupId"),
+    "route table": ("describe_route_tables", "RouteTables", "RouteTableId"),
+    "NAT gateway": ("describe_nat_gateways", "NatGateways", "NatGatewayId"),
+    "internet gateway": ("describe_internet_gateways", "InternetGateways", "InternetGatewayId"),
+}
+"""How EC2 lists what is in a VPC: the operation, the list that it answers, and the ID in it."""
+_OF_GATEWAY = "attachment.vpc-id"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,22 +63,18 @@ class Vpc:
             if each["CidrBlockState"]["State"] in ("associated", "associating")
         }
 
-    def subnets(self) -> dict[str, Record]:
-        """Return its subnets by id."""
-        return {
-            subnet["SubnetId"]: subnet for subnet in self._described("describe_subnets", "Subnets")
-        }
+    def members(self, kind: Kind) -> dict[str, Record]:
+        """Return what is in it of a kind, one of `MEMBERS`, by ID."""
+        operation, listing, id_ = MEMBERS[kind]
+        where = _OF_GATEWAY if kind == "internet gateway" else "vpc-id"
+        return {each[id_]: each for each in self._described(operation, listing, where=where)}
 
-    def route_tables(self) -> list[Record]:
-        """Return its route tables."""
-        return list(self._described("describe_route_tables", "RouteTables"))
-
-    def nat_gateways(self) -> dict[str, Record]:
-        """Return its NAT gateways by id."""
-        return {
-            each["NatGatewayId"]: each
-            for each in self._described("describe_nat_gateways", "NatGateways")
-        }
+    def show(self, kind: Kind) -> str:
+        """Return the command that shows the same."""
+        operation = MEMBERS[kind][0].replace("_", "-")
+        where = _OF_GATEWAY if kind == "internet gateway" else "vpc-id"
+        filters = "--filter" if kind == "NAT gateway" else "--filters"
+        return f"aws ec2 {operation} {filters} Name={where},Values={self.id}"
 
     def endpoint_services(self) -> set[str]:
         """Return the services with an available VPC endpoint, such as `ecr.api`.
@@ -81,20 +88,6 @@ class Vpc:
             for each in self._described("describe_vpc_endpoints", "VpcEndpoints")
             # EC2 answers in lower case, whatever its model says.
             if each["State"].lower() == "available"
-        }
-
-    def internet_gateway_ids(self) -> list[str]:
-        """Return the ids of its internet gateways, one at most."""
-        attached = self._described(
-            "describe_internet_gateways", "InternetGateways", where="attachment.vpc-id"
-        )
-        return [gateway["InternetGatewayId"] for gateway in attached]
-
-    def security_group_ids(self) -> set[str]:
-        """Return the ids of its security groups."""
-        return {
-            group["GroupId"]
-            for group in self._described("describe_security_groups", "SecurityGroups")
         }
 
     def rules(self, group_id: str) -> list[Record]:
@@ -143,10 +136,14 @@ def of_lists(config: Config, *keys: str) -> dict[KeyPath, str]:
 
 def existing_vpc(config: Config, target: Target) -> Vpc | None:
     """Return the VPC that a configuration names; None if it names none, or there is none."""
-    if config.network.vpc_id is None:
-        return None
-    vpc = Vpc(id=config.network.vpc_id, ec2=target.client("ec2"))
-    return None if vpc.record() is None else vpc
+    return None if config.network.vpc_id is None else vpc_of_nodes(config, target)
+
+
+def vpc_of_nodes(config: Config, target: Target) -> Vpc | None:
+    """Return the VPC that is named, or that the deployment has made; None if there is none."""
+    id_ = config.network.vpc_id or outputs(config, "platform", target).get("VpcId")
+    vpc = Vpc(id=str(id_), ec2=target.client("ec2"))
+    return None if id_ is None or vpc.record() is None else vpc
 
 
 def unserved(config: Config, vpc: Vpc) -> Sequence[str]:

@@ -13,6 +13,7 @@ from hyperpod_cdk.schema.errors import Severity
 from hyperpod_cli.inspect.preflight.validator import Problem, Target
 from hyperpod_cli.inspect.preflight.validators.existing_bucket import existing_bucket
 from hyperpod_cli.inspect.preflight.validators.existing_role import existing_role
+from hyperpod_cli.inspect.preflight.validators.iam_principals import iam_principals
 from hyperpod_rehearsal.existing_resources.roles import node_role
 from tests.cli.inspect.preflight.conftest import with_methods
 from tests.support.configs import configure
@@ -21,7 +22,9 @@ IAM = "arn:aws:iam::111122223333:role"
 
 
 def lines(target: Target, changes: dict[str, Any]) -> list[str]:
-    return [str(finding) for finding, _ in existing_role(configure({"cluster": changes}), target)]
+    config = configure({"cluster": changes})
+    both = (*iam_principals(config, target), *existing_role(config, target))
+    return [str(finding) for finding, _ in both]
 
 
 def make(target: Target, arn: str, **cluster: Any) -> list[dict[str, Any]]:

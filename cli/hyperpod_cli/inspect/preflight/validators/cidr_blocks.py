@@ -48,15 +48,14 @@ def cidr_blocks(config: Config, target: Target) -> Problems:
         yield finding, command
     taken = {
         id_: IPv4Network(each["CidrBlock"])
-        for id_, each in vpc.subnets().items()
+        for id_, each in vpc.members("subnet").items()
         if id_ not in deployed
     }
-    look = f"aws ec2 describe-subnets --filters Name=vpc-id,Values={vpc.id}"
     for path, cidr in {**zonal, **nodes}.items():
         for subnet_id, block in taken.items():
             if block.overlaps(IPv4Network(cidr)):
                 message = f"overlaps {subnet_id} ({block}) of the VPC; take a free block"
-                yield error(path, cidr, message), look
+                yield error(path, cidr, message), vpc.show("subnet")
 
 
 def _outside(new: Blocks, blocks: list[IPv4Network]) -> Iterator[Finding]:

@@ -7,17 +7,18 @@ from botocore.exceptions import ClientError
 from hyperpod_cdk import Config
 from hyperpod_cdk.lifecycle_scripts.section import joined
 from hyperpod_cdk.schema.errors import error, warning
+from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.aws.session import answer_of, listed
 from hyperpod_cli.inspect.preflight.deployed import is_deployed
 from hyperpod_cli.inspect.preflight.validator import (
     Phase,
-    Problem,
     Problems,
     Target,
     as_list,
     validator,
 )
 from hyperpod_cli.inspect.preflight.validators.kms_key import leaves_it_to_iam, policy_of
+from hyperpod_shared.aws_errors import code
 from hyperpod_shared.owner import STACK_TAG
 from hyperpod_stacks.table import stack_name
 
@@ -29,6 +30,7 @@ _KMS = ("aws:kms", "aws:kms:dsse")
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    names=("bucket",),
     iam=[
         "cloudformation:ListStackResources",
         "kms:DescribeKey",
@@ -41,19 +43,40 @@ _KMS = ("aws:kms", "aws:kms:dsse")
     ],
 )
 def existing_bucket(config: Config, target: Target) -> Problems:
-    """Your bucket is elsewhere, its key cannot be used, or other objects are in the prefix.
+    """A bucket of yours does not exist; that of scripts cannot be used, or others are in its way.
 
-    Keys: lifecycle_scripts.existing_bucket_kms_key_arn, lifecycle_scripts.existing_bucket_name,
-    lifecycle_scripts.prefix
+    Keys: lifecycle_scripts.existing_bucket_kms_key_arn, lifecycle_scripts.prefix
 
     [existing resources](existing-resources.md)
     """
-    name = config.lifecycle_scripts.existing_bucket_name
-    if name is None:
+    for named in named_resources(config, "bucket"):
+        name = named.value.removeprefix("s3://").partition("/")[0]
+        is_of_scripts = named.path == _NAME
+        region = _region(name, target, is_of_scripts=is_of_scripts)
+        if region is None:
+            message = (
+                "does not exist; correct it, or create it with "
+                f"`aws s3 mb s3://{name} --region {target.region}`"
+            )
+            # Of data that no one reads yet, the deployment would succeed.
+            severity = warning if "data_buckets" in named.path else error
+            command = f"aws s3api head-bucket --bucket {name}"
+            yield severity(named.path, named.value, message), command
+        elif is_of_scripts:
+            yield from _problems(config, name, target, region=region)
+
+
+def _problems(config: Config, name: str, target: Target, *, region: str) -> Problems:
+    """Find what keeps the scripts from a bucket."""
+    command = f"aws s3api head-bucket --bucket {name}"
+    if region != target.region:
+        message = f"is in {region}; nodes read their scripts from {target.region}: name one there"
+        yield error(_NAME, name, message), command
         return
-    missing = _owner_problem(name, target)
-    if missing is not None:
-        yield missing
+    owned = {"Bucket": name, "ExpectedBucketOwner": target.account}
+    if answer_of(target.client("s3").head_bucket, "403", **owned) is None:
+        message = f"is not of account {target.account}; name a bucket of this account"
+        yield error(_NAME, name, message), f"{command} --expected-bucket-owner {target.account}"
         return
     yield from _safety_problems(name, target)
     yield from _key_problems(config, name, target)
@@ -61,39 +84,21 @@ def existing_bucket(config: Config, target: Target) -> Problems:
     yield from _object_problems(config, name, target)
 
 
-def _owner_problem(name: str, target: Target) -> Problem | None:
-    """Return what is wrong with where the bucket is.
+def _region(name: str, target: Target, *, is_of_scripts: bool) -> str | None:
+    """Return the region of a bucket; None if there is none. Another account's may be closed.
 
     https://docs.aws.amazon.com/AmazonS3/latest/API/API_HeadBucket.html
     """
-    s3 = target.client("s3")
-    command = f"aws s3api head-bucket --bucket {name}"
     try:
-        answer = s3.head_bucket(Bucket=name)
+        answer = target.client("s3").head_bucket(Bucket=name)
     except ClientError as refused:
-        code = refused.response["Error"]["Code"]
-        if code == "404":
-            message = (
-                f"does not exist; create it with `aws s3 mb s3://{name} --region {target.region}`, "
-                "or leave it out and one is made"
-            )
-            return error(_NAME, name, message), command
-        if code != "301":
+        if code(refused) == "404":
+            return None
+        if code(refused) != "301" and (is_of_scripts or code(refused) != "403"):
             raise
-        answer = {
-            "BucketRegion": refused.response["ResponseMetadata"]["HTTPHeaders"].get(
-                "x-amz-bucket-region", "another region"
-            )
-        }
-    region = answer.get("BucketRegion") or target.region
-    if region != target.region:
-        message = f"is in {region}; nodes read their scripts from {target.region}: name one there"
-        return error(_NAME, name, message), command
-    if answer_of(s3.head_bucket, "403", Bucket=name, ExpectedBucketOwner=target.account) is None:
-        message = f"is not of account {target.account}; name a bucket of this account"
-        command = f"{command} --expected-bucket-owner {target.account}"
-        return error(_NAME, name, message), command
-    return None
+        headers = refused.response["ResponseMetadata"]["HTTPHeaders"]
+        return str(headers.get("x-amz-bucket-region", "another region"))
+    return str(answer.get("BucketRegion") or target.region)
 
 
 def _safety_problems(name: str, target: Target) -> Problems:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_cdk import Config
-from hyperpod_cdk.schema.errors import KeyPath, error
+from hyperpod_cdk.schema.errors import error
+from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.deployed import outputs
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
@@ -39,13 +40,14 @@ _OPENZFS = _Kind(
     ports=(111, 2049, *range(20001, 20004)),
     told="TCP 111, 2049 and 20001-20003",
 )
-_BY_ID = re.compile(r"(fs-[0-9a-f]+)\.fsx\..+")  # others are of file caches
+_ID = re.compile(r"(fs-[0-9a-f]+)($|\.fsx\.)")  # others are of file caches
 _VERSIONS = ("2.12", "2.15")
 _USABLE = ("AVAILABLE", "UPDATING")
 
 
 @validator(
     phase=Phase.EXISTING_RESOURCES,
+    names=("file system",),
     iam=[
         "ec2:DescribeNetworkInterfaces",
         "ec2:DescribeSecurityGroups",
@@ -56,30 +58,17 @@ _USABLE = ("AVAILABLE", "UPDATING")
 def existing_file_systems(config: Config, target: Target) -> Problems:
     """Your file system cannot be mounted.
 
-    Keys: cluster.instance_groups[].fsx_lustre_mounts[].dns_name,
-    cluster.instance_groups[].fsx_openzfs_mounts[].dns_name, storage.file_system_id
-
     [storage](storage.md)
     """
-    for path, value, identifier, kind in _named(config):
-        for message in _problems(identifier, kind=kind, config=config, target=target):
-            yield error(path, value, message), describe_command(identifier)
-
-
-def _named(config: Config) -> Iterator[tuple[KeyPath, str, str, _Kind]]:
-    """Yield each file system that exists, where it is named first: key, value, ID and type."""
-    for place, files in () if config.storage is None else config.storage.file_systems:
-        if files.file_system_id is not None:
-            where = ("storage", *place, "file_system_id")
-            yield where, files.file_system_id, files.file_system_id, _LUSTRE
     seen = set[tuple[str, _Kind]]()
-    for path, group in config.cluster.groups_with_paths():
-        for key, kind in (("fsx_lustre_mounts", _LUSTRE), ("fsx_openzfs_mounts", _OPENZFS)):
-            for index, mount in enumerate(getattr(group, key)):
-                match = _BY_ID.fullmatch(mount.dns_name)
-                if match is not None and (match[1], kind) not in seen:
-                    seen.add((match[1], kind))
-                    yield (*path, key, index, "dns_name"), mount.dns_name, match[1], kind
+    for named in named_resources(config, "file system"):
+        match = _ID.match(named.value)
+        kind = _OPENZFS if "fsx_openzfs_mounts" in named.path else _LUSTRE
+        # Told where it is named first.
+        if match is not None and (match[1], kind) not in seen:
+            seen.add((match[1], kind))
+            for message in _problems(match[1], kind=kind, config=config, target=target):
+                yield error(named.path, named.value, message), describe_command(match[1])
 
 
 def file_system(identifier: str, target: Target) -> Record | None:

@@ -7,11 +7,10 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.schema.errors import KeyPath, error
+from hyperpod_cdk.schema.named_resources import NamedResource
 from hyperpod_cli.aws.session import listed
-from hyperpod_cli.inspect.preflight.iam_principals import get_command, principal_problem
+from hyperpod_cli.inspect.preflight.iam_principals import principal_problem
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, as_list, validator
-
-_SERVICE = "sagemaker.amazonaws.com"
 
 
 @validator(
@@ -26,25 +25,9 @@ def existing_role(config: Config, target: Target) -> Problems:
     [existing resources](existing-resources.md)
     """
     for arn, (path, groups) in _roles(config).items():
-        if arn.split(":")[4] != target.account:
-            message = f"must be a role of account {target.account}, which the cluster is in"
-            yield error(path, arn, message), get_command(arn)
-            continue
-        problem = principal_problem(arn, target)
-        if problem is not None:
-            message = f"{problem}, or leave it out and a role is made"
-            yield error(path, arn, message), get_command(arn)
-            continue
-        role = target.client("iam").get_role(RoleName=arn.rpartition("/")[2])["Role"]
-        if not _trusts_sagemaker(role["AssumeRolePolicyDocument"]):
-            statement = {
-                "Effect": "Allow",
-                "Principal": {"Service": _SERVICE},
-                "Action": "sts:AssumeRole",
-            }
-            message = f"does not trust {_SERVICE}; add to its trust policy: {json.dumps(statement)}"
-            yield error(path, arn, message), get_command(arn)
-        yield from _missing_rights(config, target, path=path, arn=arn, groups=groups)
+        # `iam_principals` tells what is wrong with the role itself.
+        if principal_problem(NamedResource(path=path, kind="role", value=arn), target) is None:
+            yield from _missing_rights(config, target, path=path, arn=arn, groups=groups)
 
 
 def _roles(config: Config) -> Mapping[str, tuple[KeyPath, list[NodeGroupConfig]]]:
@@ -58,20 +41,6 @@ def _roles(config: Config) -> Mapping[str, tuple[KeyPath, list[NodeGroupConfig]]
         if arn is not None:
             roles.setdefault(arn, (key, []))[1].append(group)
     return roles
-
-
-def _trusts_sagemaker(document: Mapping[str, Any]) -> bool:
-    """Return whether a trust policy lets SageMaker assume the role; conditions are not judged.
-
-    https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
-    """
-    return any(
-        statement["Effect"] == "Allow"
-        and _SERVICE in as_list(statement.get("Principal", {}).get("Service", []))
-        and {"sts:AssumeRole", "sts:*", "*"} & set(as_list(statement["Action"]))
-        for statement in as_list(document["Statement"])
-        if isinstance(statement.get("Principal"), dict)
-    )
 
 
 def _missing_rights(

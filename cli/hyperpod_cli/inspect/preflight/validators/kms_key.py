@@ -46,9 +46,7 @@ def kms_key(config: Config, target: Target) -> Problems:
     """
     client = target.client("kms")
     usable = set()
-    for named in named_resources(config):
-        if named.kind != "KMS key":
-            continue
+    for named in named_resources(config, "KMS key"):
         message = _unusable(client, named.value, region=target.region)
         if message is None:
             usable.add(named.value)

@@ -1,16 +1,16 @@
 """Whether what a configuration names is of the account that it is deployed to."""
 
+from collections.abc import Mapping
+
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import warning
-from hyperpod_cdk.schema.named_resources import named_resources
+from hyperpod_cdk.schema.named_resources import Kind, named_resources
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
-_GETS = {
+_GETS: Mapping[Kind, str] = {
     "principal": "it gets rights in this deployment, and its account decides who can assume it",
     "KMS key": "its account decides who can use it, and whether your data can be read",
 }
-# `existing_role` refuses a role of another account: HyperPod cannot be given it.
-_REFUSED = "execution_role_arn"
 
 
 @validator(phase=Phase.EXISTING_RESOURCES, names=("KMS key", "principal"))
@@ -19,15 +19,14 @@ def other_accounts(config: Config, target: Target) -> Problems:
 
     [EKS](https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html)
     """
-    for named in named_resources(config):
-        gets = _GETS.get(named.kind)
-        if gets is None or named.path[-1] == _REFUSED or not named.value.startswith("arn:"):
+    for named in named_resources(config, *_GETS):
+        if not named.value.startswith("arn:"):
             continue
         account = named.value.split(":")[4]
         if account != target.account:
             message = (
-                f"is of account {account}, and the deployment of {target.account}: {gets}; correct "
-                "the account if that is not meant"
+                f"is of account {account}, and the deployment of {target.account}: "
+                f"{_GETS[named.kind]}; correct the account if that is not meant"
             )
             command = "aws sts get-caller-identity"
             yield warning(named.path, named.value, message), command

@@ -6,12 +6,13 @@ from ipaddress import IPv4Network
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
+from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.preflight.existing_network import (
     ANYWHERE,
     Record,
-    existing_vpc,
     of_subnets,
+    vpc_of_nodes,
 )
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
@@ -27,7 +28,9 @@ _SAYS = {
 
 @validator(
     phase=Phase.NETWORK,
+    names=("security group",),
     iam=[
+        "cloudformation:DescribeStacks",
         "cloudformation:ListStackResources",
         "ec2:DescribeSecurityGroupRules",
         "ec2:DescribeSecurityGroups",
@@ -43,15 +46,18 @@ def security_group(config: Config, target: Target) -> Problems:
     https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html
 
     Keys: cluster.instance_groups[].override_vpc.security_group_ids,
-    network.add_security_group_rules, network.security_group_id
+    network.add_security_group_rules
 
     [HyperPod](https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)
     """
-    vpc = existing_vpc(config, target)
+    named = [*named_resources(config, "security group")]
+    vpc = vpc_of_nodes(config, target) if named else None
     if vpc is None:
         return
     added_blocks = [IPv4Network(cidr) for cidr in of_subnets(config, "cidr").values()]
-    blocks, there = [*vpc.blocks().values(), *added_blocks], vpc.security_group_ids()
+    blocks = [*vpc.blocks().values(), *added_blocks]
+    # `vpc` tells of those that are not there.
+    there = {*vpc.members("security group")}
     for path, group in config.cluster.groups_with_paths():
         ids = () if group.override_vpc is None else group.override_vpc.security_group_ids
         if there.issuperset(ids) and ids:
@@ -61,12 +67,7 @@ def security_group(config: Config, target: Target) -> Problems:
             for finding in _missing(reach, where, [*ids], has_efa=group.has_efa_accelerators):
                 yield finding, _rules_command(*ids)
     group_id = config.network.security_group_id
-    if group_id is None:
-        return
-    if group_id not in there:
-        message = f"is not a security group of {vpc.id}; name one of it, or leave the key out"
-        command = f"aws ec2 describe-security-groups --group-ids {group_id}"
-        yield error(_GROUP, group_id, message), command
+    if group_id is None or group_id not in there:
         return
     deployed = resources_of(config, "platform", target.client)
     foreign = [rule for rule in vpc.rules(group_id) if rule["SecurityGroupRuleId"] not in deployed]

@@ -7,15 +7,15 @@ from hyperpod_cdk.checks.efa_zones import in_several_zones
 from hyperpod_cdk.checks.node_addresses import addresses_of, groups_in_subnets, too_small
 from hyperpod_cdk.network.rules import ZONES_WITHOUT_EKS
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error, warning
+from hyperpod_cdk.schema.named_resources import named_resources
+from hyperpod_cli.aws.session import listed
 from hyperpod_cli.inspect.preflight.deployed import resources_of
 from hyperpod_cli.inspect.preflight.existing_network import (
     Record,
     WayOut,
-    existing_vpc,
-    of_lists,
-    of_subnets,
     route_table_of,
     unserved,
+    vpc_of_nodes,
     way_out,
 )
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
@@ -27,7 +27,9 @@ _FEWEST_ADDRESSES = 6
 
 @validator(
     phase=Phase.NETWORK,
+    names=("subnet",),
     iam=[
+        "cloudformation:DescribeStacks",
         "cloudformation:ListStackResources",
         "ec2:DescribeRouteTables",
         "ec2:DescribeSubnets",
@@ -36,27 +38,23 @@ _FEWEST_ADDRESSES = 6
     ],
 )
 def subnets(config: Config, target: Target) -> Problems:
-    """A subnet is elsewhere, public, cut off or full; those of a group with EFA are in many zones.
+    """A subnet is public, cut off or full; those of a group with EFA are in many zones.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
 
     Keys: cluster.instance_groups[].override_vpc.subnet_ids, network.eks_subnet_ids,
-    network.hyperpod_subnets[].subnet_id
+    network.hyperpod_subnets[].availability_zone_id
 
     [EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)
     """
     yield from _groups_across_zones(config, target)
-    vpc = existing_vpc(config, target)
-    named = {**of_lists(config, "eks_subnet_ids"), **of_subnets(config, "subnet_id")}
-    if vpc is None or not named:
+    named = [*named_resources(config, "subnet")]
+    vpc = vpc_of_nodes(config, target) if named else None
+    if vpc is None:
         return
-    known, tables = vpc.subnets(), vpc.route_tables()
-    absent = f"is not a subnet of {vpc.id}; name one of its subnets"
-    there = {path: known[subnet_id] for path, subnet_id in named.items() if subnet_id in known}
-    command = "aws ec2 describe-subnets --subnet-ids"
-    for path, subnet_id in named.items():
-        if path not in there:
-            yield error(path, subnet_id, absent), f"{command} {subnet_id}"
+    # `vpc` tells of those that are not there.
+    known, tables = vpc.members("subnet"), [*vpc.members("route table").values()]
+    there = {each.path: known[each.value] for each in named if each.value in known}
     # A stack whose creation has failed may be there, with nothing in it.
     has_control_plane = resources_of(config, "platform", target.client)
     has_nodes = resources_of(config, "hyperpod", target.client)
@@ -66,7 +64,8 @@ def subnets(config: Config, target: Target) -> Problems:
         *_routes(there, tables, missing=unserved(config, vpc)),
         *(() if has_nodes else _addresses(config, there)),
     ):
-        yield finding, f"{command} {named.get(finding.path, finding.value)}"
+        id_ = there[finding.path]["SubnetId"] if finding.path in there else finding.value
+        yield finding, f"aws ec2 describe-subnets --subnet-ids {id_}"
 
 
 def _groups_across_zones(config: Config, target: Target) -> Problems:
@@ -76,8 +75,8 @@ def _groups_across_zones(config: Config, target: Target) -> Problems:
             continue
         # Unlike SubnetIds, a filter lets subnets be missing.
         filters = [{"Name": "subnet-id", "Values": list(vpc.subnet_ids)}]
-        described = target.client("ec2").describe_subnets(Filters=filters)["Subnets"]
-        zones = {each["AvailabilityZoneId"] for each in described}
+        found = listed(target.client("ec2"), "describe_subnets", "Subnets", Filters=filters)
+        zones = {each["AvailabilityZoneId"] for each in found}
         if len(zones) > 1:
             path = (*where, "override_vpc", "subnet_ids")
             command = f"aws ec2 describe-subnets --subnet-ids {' '.join(vpc.subnet_ids)}"
@@ -133,13 +132,12 @@ def _routes(
     for path, each in there.items():
         table = route_table_of(each["SubnetId"], tables)
         way, subnet_id, name = way_out(table), each["SubnetId"], table.get("RouteTableId")
-        is_for_nodes = path[1] == "hyperpod_subnets"
-        if way is WayOut.PUBLIC:
-            message = f"is public: its route table {name} leads to an internet gateway; "
-            if is_for_nodes:
-                yield error(path, subnet_id, f"{message}HyperPod takes private subnets only")
-            else:
-                yield warning(path, subnet_id, f"{message}EKS recommends private ones")
+        is_for_nodes = "hyperpod_subnets" in path or "override_vpc" in path
+        message = f"is public: its route table {name} leads to an internet gateway; "
+        if is_for_nodes and way is WayOut.PUBLIC:
+            yield error(path, subnet_id, f"{message}HyperPod takes private subnets only")
+        elif "eks_subnet_ids" in path and way is WayOut.PUBLIC:
+            yield warning(path, subnet_id, f"{message}EKS recommends private ones")
         elif is_for_nodes:
             yield from way_findings(path, subnet_id, way, table=str(name), missing=missing)
 
@@ -174,3 +172,10 @@ def _addresses(config: Config, there: Mapping[KeyPath, Record]) -> Iterator[Find
         if each is not None and addresses_of(groups) > each["AvailableIpAddressCount"]:
             message = too_small(groups, free=each["AvailableIpAddressCount"])
             yield error(subnet.path, each["SubnetId"], f"{message}; name a larger subnet")
+    for where, group in config.cluster.groups_with_paths():
+        path = (*where, "override_vpc", "subnet_ids")
+        own = [each for place, each in there.items() if place[:-1] == path]
+        free = sum(each["AvailableIpAddressCount"] for each in own)
+        if own and group.facts and addresses_of([group]) > free:
+            message = f"{too_small([group], free=free)}; name larger subnets"
+            yield error(path, [each["SubnetId"] for each in own], message)

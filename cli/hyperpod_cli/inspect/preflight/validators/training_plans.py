@@ -22,6 +22,7 @@ Plan = Mapping[str, Any]
 
 @validator(
     phase=Phase.CAPACITY,
+    names=("training plan",),
     iam=[
         "cloudformation:ListStackResources",
         "ec2:DescribeAvailabilityZones",
@@ -30,8 +31,6 @@ Plan = Mapping[str, Any]
 )
 def training_plans(config: Config, target: Target) -> Problems:
     """The plan does not exist, is unusable, elsewhere or too small; it starts later (w).
-
-    Keys: cluster.instance_groups[].training_plan_arn
 
     [SageMaker](https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeTrainingPlan.html)
     """

@@ -1,8 +1,9 @@
-"""The VPC is there, is the account's own, and resolves names."""
+"""The VPC is there, is the account's own, resolves names, and has what is named of it."""
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import error
-from hyperpod_cli.inspect.preflight.existing_network import Vpc
+from hyperpod_cdk.schema.named_resources import named_resources
+from hyperpod_cli.inspect.preflight.existing_network import MEMBERS, Vpc, vpc_of_nodes
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _PATH = ("network", "vpc_id")
@@ -12,19 +13,41 @@ _ATTRIBUTES = {
 }
 
 
-@validator(phase=Phase.PLACES, iam=["ec2:DescribeVpcAttribute", "ec2:DescribeVpcs"])
+@validator(
+    phase=Phase.PLACES,
+    names=("VPC", *MEMBERS),
+    iam=[
+        "cloudformation:DescribeStacks",
+        "ec2:DescribeInternetGateways",
+        "ec2:DescribeNatGateways",
+        "ec2:DescribeRouteTables",
+        "ec2:DescribeSecurityGroups",
+        "ec2:DescribeSubnets",
+        "ec2:DescribeVpcAttribute",
+        "ec2:DescribeVpcs",
+    ],
+)
 def vpc(config: Config, target: Target) -> Problems:
-    """The VPC does not exist, or has DNS turned off.
+    """The VPC does not exist, has DNS turned off, or lacks what is named of it.
 
     Without both attributes, nodes do not register with EKS.
 
-    Keys: network.vpc_id
-
     [EKS](https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html)
     """
-    vpc_id = config.network.vpc_id
-    if vpc_id is None:
+    if config.network.vpc_id is not None:
+        yield from _problems(config.network.vpc_id, target)
+    named = [*named_resources(config, *MEMBERS)]
+    nodes = vpc_of_nodes(config, target) if named else None
+    if nodes is None:
         return
+    there = {kind: nodes.members(kind) for kind in {each.kind for each in named}}
+    for each in named:
+        if each.value not in there[each.kind]:
+            message = f"is no {each.kind} of {nodes.id}; name one of it"
+            yield error(each.path, each.value, message), nodes.show(each.kind)
+
+
+def _problems(vpc_id: str, target: Target) -> Problems:
     command = f"aws ec2 describe-vpcs --vpc-ids {vpc_id}"
     existing = Vpc(id=vpc_id, ec2=target.client("ec2"))
     record = existing.record()

@@ -11,7 +11,7 @@ def gateways(deployment: LiveDeployment) -> Checks:
         return
     used = {
         route["NatGatewayId"]
-        for table in deployment.vpc.route_tables()
+        for table in deployment.vpc.members("route table").values()
         for route in table["Routes"]
         if "NatGatewayId" in route
     }

@@ -16,7 +16,7 @@ def routes(deployment: LiveDeployment) -> Checks:
     if deployment.config.network.closed:
         yield from _endpoints(deployment)
         return
-    tables = deployment.vpc.route_tables()
+    tables = deployment.vpc.members("route table").values()
     subnets = deployment.outputs_of("platform")["OutputPrivateSubnetIds"].split(",")
     ways = {subnet: way_out(route_table_of(subnet, tables)) for subnet in subnets}
     wrong = [f"{subnet}: {way.value}" for subnet, way in ways.items() if way is not WayOut.OPEN]
@@ -32,7 +32,7 @@ def _endpoints(deployment: LiveDeployment) -> Checks:
     vpc = deployment.vpc
     anywhere = [
         table["RouteTableId"]
-        for table in vpc.route_tables()
+        for table in vpc.members("route table").values()
         for route in table["Routes"]
         if route.get("DestinationCidrBlock") == ANYWHERE
     ]

@@ -176,6 +176,19 @@ _CUT_OFF = "no node in group g, .* Lifecycle scripts did not run successfully"
 
 _joined, _existing = partial(Failure, document=JOINED), partial(Failure, document=EXISTING)
 
+
+def _of_group(case: str, *, said: str, before: Step | None = None, **own: Any) -> Failure:
+    """Return the case of a group with subnets or security groups of its own."""
+    group = {"name": "g", "instance_type": "ml.m5.large", "instance_count": 1}
+    override = {"override_vpc": {"subnet_ids": [FIRST], **own}}
+    return Failure(
+        case=case,
+        document=merged(EXISTING, {"cluster": {"instance_groups": [{**group, **override}]}}),
+        before=before or there(),
+        said=said,
+    )
+
+
 FAILURES = (
     _joined(
         case="vpc: none",
@@ -246,7 +259,7 @@ FAILURES = (
         said="CidrLimitExceeded: This network",
     ),
     Failure(
-        case="subnets: of another VPC",
+        case="vpc: a subnet of another VPC",
         document=_network(EXISTING, eks_subnet_ids=[FIRST, "subnet-0a1b2c3d4e5f60008"]),
         before=there(
             lambda ec2: _in_another_vpc(ec2, subnet_id="subnet-0a1b2c3d4e5f60008"),
@@ -283,17 +296,32 @@ FAILURES = (
         case="gateways: deleted", before=there(_without_nat_gateway), deploy=ROUTES, said=f"{NAT}"
     ),
     _joined(
-        case="gateways: not attached",
+        case="vpc: an internet gateway that is not attached",
         before=there(_detached),
         deploy=ROUTES,
         said=rf"route table rtb-\w+ and network gateway {GATEWAY} belong to different networks",
     ),
     Failure(
-        case="security-group: of another VPC",
+        case="vpc: a security group of another VPC",
         document=_network(EXISTING, security_group_id="sg-0a1b2c3d4e5f60009"),
         before=there(_group_elsewhere, security_group_id=GROUP),
         deploy=CONTROL_PLANE,
         said="[Ss]ecurity group.* sg-0a1b2c3d4e5f60009 ",
+    ),
+    _of_group(
+        "vpc: a group's subnet",
+        said="subnet-0a1b2c3d4e5f60008 does not exist",
+        subnet_ids=["subnet-0a1b2c3d4e5f60008"],
+    ),
+    _of_group(
+        "vpc: a group's security group",
+        said="sg-0a1b2c3d4e5f60009 does not exist",
+        security_group_ids=["sg-0a1b2c3d4e5f60009"],
+    ),
+    _of_group(
+        "subnets: a group's public one",
+        before=there(partial(make_public, subnet=FIRST)),
+        said=_CUT_OFF,
     ),
     Failure(
         case="security-group: without rules for itself",

@@ -41,9 +41,9 @@ def _poor(deployment: Deployment) -> None:
     iam.delete_role_policy(RoleName="HyperPodNodes", PolicyName="Nodes")
 
 
-def _role(name: str, **case: Any) -> Failure:
-    document = merged(MINIMUM, {"cluster": {"execution_role_arn": _ARN}})
-    return Failure(case=f"existing-role: {name}", document=document, **case)
+def _role(name: str, *, key: str = "execution_role_arn", **case: Any) -> Failure:
+    document = merged(MINIMUM, {"cluster": {key: _ARN}})
+    return Failure(case=f"iam-principals: {name}", document=document, **case)
 
 
 def _admin(name: str, resource: str, before: Step | None = None) -> Failure:
@@ -66,16 +66,22 @@ def _sso_role(deployment: Deployment) -> None:
 
 
 FAILURES = (
-    _role("none", said="Could not assume role .*:role/Nodes"),
+    _role("no role of nodes", said="Could not assume role .*:role/Nodes"),
     _role(
-        "with a path",
+        "a role of nodes with a path",
         before=lambda deployment: _made(deployment, f"{_ROLES}/team/Nodes"),
         said="Could not assume role .*:role/Nodes",
     ),
     _role(
-        "that SageMaker may not assume",
+        "a role that SageMaker may not assume",
         before=_untrusting,
         said="Could not assume role .*:role/Nodes.*principal 'sagemaker.amazonaws.com'",
+    ),
+    _role(
+        "a role that HyperPod may not assume",
+        key="role_arn",
+        before=_untrusting,
+        said="Could not assume role .*:role/Nodes.*principal 'hyperpod.sagemaker.amazonaws.com'",
     ),
     _admin("a role that is not there", "role/Admin"),
     _admin("a user that is not there", "user/ana"),

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from tests.cli.inspect.preflight.cases.network import EXISTING, FIRST, SECOND
+from tests.cli.inspect.preflight.cases.network import EXISTING, FIRST, NODES, SECOND, there
+from tests.support.assembly import merged
 from tests.support.configs import CONTROLLER
 from tests.support.failure import Failure, creating
 
@@ -22,9 +23,19 @@ _IN_SUBNETS: Mapping[str, Any] = {
 }
 FAILURES = [
     Failure(
-        case="accounting-database: subnets that are not there",
+        case="vpc: subnets of accounting that are not there",
         document=_IN_SUBNETS,
+        before=there(),
         deploy=creating("storage", "AWS::RDS::DBSubnetGroup"),
         said=f"InvalidSubnet.NotFound: The subnet ID .{FIRST}. does not exist",
-    )
+    ),
+    Failure(
+        case="accounting-database: subnets in one zone",
+        document=merged(
+            _IN_SUBNETS, {"cluster": {"slurm": {"accounting": {"subnet_ids": [NODES, SECOND]}}}}
+        ),
+        before=there(eks_subnet_ids=[FIRST, SECOND]),
+        deploy=creating("storage", "AWS::RDS::DBSubnetGroup"),
+        said="DBSubnetGroupDoesNotCoverEnoughAZs",
+    ),
 ]

@@ -38,6 +38,8 @@ SLURM: Mapping[str, Any] = {
         ],
     },
 }
+_OF_GROUP = {"name": "g", **_NODES}
+_FROM_NOWHERE = {"source_s3_uri": "s3://nobodys-scripts/all", "on_create": "setup.sh"}
 _KEY = "1234abcd-12ab-34cd-56ef-1234567890ab"
 _FSX_DRIVER = "aws-fsx-csi-driver"
 _LOGS = creating("platform", "EksLogs")
@@ -47,6 +49,11 @@ def file_systems(deployment: Deployment) -> None:
     """Create or update the file systems, in a network that lets their traffic pass."""
     deployment.create("platform", "ClusterSecurityGroup")
     deployment.create("storage", "AWS::FSx::FileSystem")
+
+
+def _links(deployment: Deployment) -> None:
+    file_systems(deployment)
+    deployment.create("storage", "AWS::FSx::DataRepositoryAssociation")
 
 
 def _without_bucket(deployment: Deployment) -> None:
@@ -132,6 +139,12 @@ def _change(name: str, storage: Mapping[str, Any], **case: Any) -> Failure:
     )
 
 
+def _linked(bucket: str) -> Mapping[str, Any]:
+    """Return a configuration whose file system shows a bucket."""
+    repository = {"s3_uri": f"s3://{bucket}/images"}
+    return merged(MINIMUM, {"storage": {"data_repositories": [repository]}})
+
+
 def _of_key(name: str, **case: Any) -> Failure:
     return Failure(case=f"kms-key: {name}", document=KEYED, **case)
 
@@ -150,6 +163,24 @@ FAILURES = (
         before=_without_bucket,
         deploy=lambda deployment: deployment.provision("platform", "Custom::LifecycleScripts"),
         said=r"could not be put into the bucket research-\d+.*NoSuchBucket",
+    ),
+    Failure(
+        case="existing-bucket: none of a data repository",
+        document=_linked("nobodys-data"),
+        deploy=_links,
+        said="the bucket nobodys-data does not exist",
+    ),
+    Failure(
+        case="existing-bucket: none of a group's scripts",
+        document=merged(
+            MINIMUM,
+            {"cluster": {"instance_groups": [{**_OF_GROUP, "lifecycle": _FROM_NOWHERE}]}},
+        ),
+        said="s3://nobodys-scripts/all/setup.sh: the bucket does not exist",
+    ),
+    Failure(
+        case="existing-bucket: none of data",
+        document=merged(MINIMUM, {"cluster": {"data_buckets": [{"name": "nobodys-data"}]}}),
     ),
     Failure(
         case="existing-bucket: an object in the way",

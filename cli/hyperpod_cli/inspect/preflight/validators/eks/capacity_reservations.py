@@ -29,6 +29,7 @@ Members = Sequence[tuple[KeyPath, ManagedNodeGroupConfig]]
 
 @validator(
     phase=Phase.CAPACITY,
+    names=("capacity reservations",),
     iam=[
         "cloudformation:ListStackResources",
         "ec2:DescribeAvailabilityZones",
@@ -40,9 +41,6 @@ def capacity_reservations(config: Config, target: Target) -> Problems:
     """A node group's reservation is not there, unusable, elsewhere or too small; it ends soon (w).
 
     One of another account is there if its owner shares it.
-
-    Keys: node_groups[].capacity_reservation_id,
-    node_groups[].capacity_reservation_resource_group_arn
 
     [EC2](https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-using.html)
     """

@@ -174,7 +174,7 @@ def _access_entries(config: Config, target: Target) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
     """
-    named = [each for each in named_resources(config.eks) if each.kind == "principal"]
+    named = [*named_resources(config.eks, "principal")]
     if not named:
         return
     eks, name = target.client("eks"), config.eks_cluster_name

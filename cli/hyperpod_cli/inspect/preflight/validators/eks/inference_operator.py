@@ -83,7 +83,7 @@ def _network(config: Config, target: Target) -> Problems:
         return
     path, value = ("network", "vpc_id"), vpc.id
     zones: dict[str, set[str]] = {role: set() for role in _ROLES}
-    for subnet in vpc.subnets().values():
+    for subnet in vpc.members("subnet").values():
         for tag in subnet.get("Tags", ()):
             if tag["Key"] in zones:
                 zones[tag["Key"]].add(subnet["AvailabilityZoneId"])
@@ -94,8 +94,7 @@ def _network(config: Config, target: Target) -> Problems:
             "balancer of an endpoint finds none; run `aws ec2 create-tags --resources SUBNET "
             f"--tags Key={_ROLES[1]},Value=1` for two private ones"
         )
-        command = f"aws ec2 describe-subnets --filters Name=vpc-id,Values={vpc.id}"
-        yield warning(path, value, message), command
+        yield warning(path, value, message), vpc.show("subnet")
     if S3_SERVICE not in vpc.endpoint_services():
         message = (
             "has no VPC endpoint of S3, by which a SageMaker endpoint gets the certificate of a "

@@ -7,7 +7,7 @@ from typing import Any
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import KeyPath, error
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
-from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.aws.session import answer_of, listed
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
 
 _KEY: KeyPath = ("cluster", "slurm", "accounting")
@@ -24,7 +24,7 @@ _FIELDS = ("username", "password")
     ],
 )
 def accounting_database(config: Config, target: Target) -> Problems:
-    """The secret or a subnet of accounting does not exist, or a cluster would lose its accounting.
+    """The secret of accounting does not exist, or a cluster would lose its accounting.
 
     Keys: cluster.slurm.accounting.subnet_ids
 
@@ -91,13 +91,10 @@ def _object(value: str) -> Mapping[str, Any]:
 def _subnet_problems(section: AccountingConfig, target: Target) -> Problems:
     ids = list(section.subnet_ids)
     path, command = (*_KEY, "subnet_ids"), f"aws ec2 describe-subnets --subnet-ids {' '.join(ids)}"
-    answer = answer_of(
-        target.client("ec2").describe_subnets, "InvalidSubnetID.NotFound", SubnetIds=ids
-    )
-    if answer is None:
-        yield error(path, ids, f"are not all in {target.region}"), command
-        return
-    zones = {each["AvailabilityZone"] for each in answer["Subnets"]}
-    if len(zones) == 1:
+    # `vpc` tells of those that are not there, which a filter passes over.
+    filters = [{"Name": "subnet-id", "Values": ids}]
+    subnets = [*listed(target.client("ec2"), "describe_subnets", "Subnets", Filters=filters)]
+    zones = {each["AvailabilityZone"] for each in subnets}
+    if len(zones) == 1 and len(subnets) == len(ids):
         message = f"are all in {zones.pop()}; RDS wants them in two zones at least"
         yield error(path, ids, message), command
