@@ -21,6 +21,7 @@ from hyperpod_emulator.hyperpod import HyperPodApi, HyperPodService
 from hyperpod_emulator.node.node import VpcNetwork
 from hyperpod_emulator.testing.stacks import delete, deploy, resource
 from hyperpod_rehearsal.existing_resources import account_of, existing_resources, named_account
+from hyperpod_rehearsal.existing_resources.networks import free_blocks
 from tests.conftest import Configure
 from tests.support.configs import CONFIGS
 
@@ -90,6 +91,19 @@ def test_what_is_named_is_listed(configure: Configure, snapshot: SnapshotAsserti
         for case, changes in NAMED.items()
     }
     assert listed == snapshot(extension_class=JSONSnapshotExtension)
+
+
+def test_a_vpc_has_room_beside_a_subnet_of_its_largest_size(configure: Configure) -> None:
+    network = {
+        "vpc_id": "vpc-0123456789abcdef0",
+        "vpc_cidr": None,
+        "eks_subnet_ids": [SUBNET, SUBNET.replace("f0", "f1")],
+        "eks_subnet_cidrs": [],
+        "nat_gateway_ids": ["nat-0123456789abcdef0"],
+        "public_subnet_cidrs": [],
+        "hyperpod_subnets": [{"cidr": "10.1.0.0/16", "availability_zone_id": "usw2-az2"}],
+    }
+    assert [*free_blocks(configure({"network": network}).network, prefix_length=28)]
 
 
 def test_nothing_is_made_for_the_default(default_config: Config) -> None:

@@ -17,14 +17,20 @@ from hyperpod_emulator.aws.local_aws import AwsClients
 from hyperpod_emulator.aws.settings import NETWORK_ID
 from hyperpod_rehearsal.existing_resources.resource import ExistingResource
 
+_VPC_PREFIX = 16
+
 
 def vpc_cidr(network: NetworkConfig) -> str:
-    """Return the first block of the VPC; of one that exists, a block around its new subnets."""
+    """Return the first block of the VPC; of one that exists, a block around its new subnets.
+
+    A subnet that would fill it has a block of its own.
+    """
     if network.vpc_cidr is not None:
         return network.vpc_cidr
     nodes = () if network.add_cidrs_to_vpc else network.new_hyperpod_cidrs
-    inside = [*network.public_subnet_cidrs, *network.eks_subnet_cidrs, *nodes]
-    return str(IPv4Network(inside[0]).supernet(new_prefix=16)) if inside else "10.192.0.0/16"
+    inside = map(IPv4Network, (*network.public_subnet_cidrs, *network.eks_subnet_cidrs, *nodes))
+    small = (each for each in inside if each.prefixlen > _VPC_PREFIX)
+    return str(next((each.supernet(new_prefix=_VPC_PREFIX) for each in small), "10.192.0.0/16"))
 
 
 def free_blocks(
