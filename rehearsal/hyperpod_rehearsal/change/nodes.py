@@ -15,7 +15,14 @@ from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, labels_of
 from hyperpod_emulator.aws.local_aws import AwsClients
 from hyperpod_emulator.kubernetes import KubernetesApi
 from hyperpod_rehearsal.verification import cluster_nodes, comes_true
-from hyperpod_shared.clusters import COUNT, GROUP_LISTS, NAME, Described, groups_of
+from hyperpod_shared.clusters import (
+    COUNT,
+    GROUP_LISTS,
+    NAME,
+    Described,
+    awaits_plan,
+    groups_of,
+)
 
 _LONGEST_SECONDS = 300.0
 # The local AWS lets nodes come and go each half second.
@@ -48,7 +55,10 @@ def settled(clients: AwsClients, cluster: str) -> list[ClusterNode]:
 
     def is_settled() -> bool:
         described = answer_of(sagemaker.describe_cluster, ClusterName=cluster) or {}
-        wanted = {name: int(each["TargetCount"]) for name, each in groups_of(described).items()}
+        wanted = {
+            name: 0 if awaits_plan(each) else int(each["TargetCount"])
+            for name, each in groups_of(described).items()
+        }
         nodes = Counter((each.group, each.status) for each in cluster_nodes(clients, cluster))
         return nodes == Counter({(name, _RUNNING): count for name, count in wanted.items()})
 

@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError
 from hyperpod_cli.operate.nodes.actions import DELETE, REBOOT, REPLACE, act
 from hyperpod_rehearsal.change.nodes import scale, settled
 from hyperpod_rehearsal.lives.stage import LifeStage
+from hyperpod_shared.clusters import awaits_plan, groups_of
 
 _SCALES, _PATCHES = "scales", "patches"
 _BY_NAME = {each.name: each for each in (DELETE, REBOOT, REPLACE)}
@@ -15,6 +16,8 @@ _BY_NAME = {each.name: each for each in (DELETE, REBOOT, REPLACE)}
 
 def operate(stage: LifeStage, *, random: Random) -> tuple[str, dict[str, int]]:
     """Act on a group that has nodes; return in words what, and how many nodes the groups have.
+
+    A group that waits for its training plan is left out.
 
     HyperPod may refuse it, as it would an operator.
     """
@@ -40,4 +43,5 @@ def operate(stage: LifeStage, *, random: Random) -> tuple[str, dict[str, int]]:
     except ClientError as error:
         said += f", which HyperPod refuses: {error.response['Error']['Message']}"
     counts = Counter(node.group for node in settled(stage.environment.clients, cluster))
-    return said, {each.name: counts[each.name] for each in stage.config.cluster.all_groups}
+    groups = groups_of(sagemaker.describe_cluster(ClusterName=cluster))
+    return said, {name: counts[name] for name in groups if not awaits_plan(groups[name])}
