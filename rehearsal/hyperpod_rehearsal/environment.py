@@ -237,10 +237,10 @@ def rehearsal_environment(
     logs = LifecycleLogs(
         clients, instance_facts, not_run=(OWN_SCRIPT,), environment=SCRIPTS_AT_ONCE
     )
-    bus = LocalEventBus(clients)
+    bus, registries = LocalEventBus(clients), RegistriesOfSubnets(clients)
     service = HyperPodService(
         clock=time.time,
-        observer=KubernetesNodes(kubernetes, RegistriesOfSubnets(clients)),
+        observer=KubernetesNodes(kubernetes, registries),
         scripts=logs,
         network=VpcNetwork(clients),
         bus=bus,
@@ -273,7 +273,9 @@ def rehearsal_environment(
         cli = started.enter_context(CdkCliProcess()) if cdk is None else cdk
         started.enter_context(logs)
         started.callback(bus.stop)
-        nodes = ManagedNodes(clients, kubernetes, eks_cluster_name or "", hardware=instance_facts)
+        nodes = ManagedNodes(
+            clients, kubernetes, eks_cluster_name or "", instance_facts, registries
+        )
         if eks_cluster_name is not None:
             session = aws_session(aws)
             kubernetes.accept_eks_tokens(

@@ -23,7 +23,9 @@ from hyperpod_emulator.hardware import (
     node_capacity,
     unknown_hardware,
 )
+from hyperpod_emulator.kubernetes.controllers.workloads import PullError
 from hyperpod_emulator.kubernetes.in_process import KubernetesApi
+from hyperpod_emulator.node.registries import RegistriesOfSubnets
 
 _PAUSE_SECONDS = 0.5
 # AWS keeps the first four addresses and the last one of a subnet.
@@ -47,6 +49,7 @@ class ManagedNodes:
     kubernetes: KubernetesApi
     cluster_name: str
     hardware: HardwareOf = unknown_hardware
+    registries: RegistriesOfSubnets | None = None
     _there: dict[str, _Node] = field(default_factory=dict)
     _taken: Counter[str] = field(default_factory=Counter)
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -126,8 +129,9 @@ class ManagedNodes:
                 "topology.kubernetes.io/zone": zone,
                 "topology.k8s.aws/zone-id": subnet["AvailabilityZoneId"],
             }
+            name = _name(f"{group['nodegroupArn']}/{versions}/{index}", subnet)
             yield (
-                _name(f"{group['nodegroupArn']}/{versions}/{index}", subnet),
+                name,
                 {
                     "instance_type": instance_type,
                     "labels": labels,
@@ -135,8 +139,15 @@ class ManagedNodes:
                     "taints": [
                         {**taint, "effect": _EFFECTS[taint["effect"]]} for taint in group["taints"]
                     ],
+                    "pull_error": self._pull_error(name, subnet_id=subnet["SubnetId"]),
                 },
             )
+
+    def _pull_error(self, name: str, *, subnet_id: str) -> PullError | None:
+        """Return what a node reaches since it joined."""
+        if name in self._there or self.registries is None:
+            return self._there.get(name, {}).get("pull_error")
+        return self.registries.pull_error(subnet_id)
 
     def _efa_interfaces(self, group: Mapping[str, Any]) -> int:
         """Return how many the launch template gives an instance."""

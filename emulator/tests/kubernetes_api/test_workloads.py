@@ -275,8 +275,39 @@ def test_a_deployment_has_no_pods_on_a_silent_node(api: KubernetesApi) -> None:
     assert item["status"]["unavailableReplicas"] == 2
 
 
+def cannot_pull(api: KubernetesApi, name: str, *, images: str = "") -> None:
+    api.put_node(
+        name,
+        instance_type=CPU,
+        pull_error=lambda image: f"ErrImagePull: {image}" if images in image else "",
+    )
+
+
+def test_a_pod_waits_for_the_image_of_its_init_container(api: KubernetesApi) -> None:
+    cannot_pull(api, "n0", images="far.example.com")
+    agent, operator = daemon_set("agent"), deployment("operator")
+    for each in (agent, operator):
+        first = {"name": "init", "image": "far.example.com/init:1"}
+        each["spec"]["template"]["spec"]["initContainers"] = [first]
+        api.create(each)
+
+    assert ready(api) == {"n0": False}
+    [pod] = api.objects("v1", "Pod")
+    reasons = [
+        container["state"]["waiting"]["reason"]
+        for key in ("initContainerStatuses", "containerStatuses")
+        for container in pod["status"][key]
+    ]
+    assert reasons == ["ImagePullBackOff", "PodInitializing"]
+    [item] = api.objects("apps/v1", "Deployment")
+    assert item["status"]["unavailableReplicas"] == 2
+
+    cannot_pull(api, "n0", images="elsewhere")
+    assert ready(api) == {"n0": True}
+
+
 def test_nodes_that_cannot_pull_run_neither_daemon_sets_nor_deployments(api: KubernetesApi) -> None:
-    api.put_node("n0", instance_type=CPU, pull_error=lambda image: f"ErrImagePull: {image}")
+    cannot_pull(api, "n0")
     api.create(daemon_set("agent"))
     api.create(deployment("operator"))
 

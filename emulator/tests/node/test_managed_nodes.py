@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from hyperpod_emulator.kubernetes import InProcessControlPlane
 from hyperpod_emulator.node.managed_nodes import ManagedNodes
+from hyperpod_emulator.node.registries import RegistriesOfSubnets
 
 Group = dict[str, Any]
 GROUP: Group = {
@@ -48,6 +49,38 @@ def clients(group: Group) -> Callable[[str], Any]:
 
 def names(kubernetes: InProcessControlPlane) -> set[str]:
     return {each["metadata"]["name"] for each in kubernetes.objects("v1", "Node")}
+
+
+def test_nodes_pull_from_what_their_subnet_reached_when_they_joined() -> None:
+    kubernetes = InProcessControlPlane(kubernetes_version="1.34")
+    asked: list[str] = []
+
+    def pull_error(subnet_id: str) -> Callable[[str], str]:
+        asked.append(subnet_id)
+        return "ErrImagePull: {}".format
+
+    registries = cast("RegistriesOfSubnets", SimpleNamespace(pull_error=pull_error))
+    nodes = ManagedNodes(clients({**GROUP}), kubernetes, "ml", registries=registries)
+    nodes.reconcile()
+    nodes.reconcile()
+    kubernetes.create(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "DaemonSet",
+            "metadata": {"name": "agent", "namespace": "default"},
+            "spec": {
+                "selector": {"matchLabels": {"app": "agent"}},
+                "template": {
+                    "metadata": {"labels": {"app": "agent"}},
+                    "spec": {"containers": [{"name": "agent", "image": "agent:1"}]},
+                },
+            },
+        }
+    )
+
+    pods = kubernetes.objects("v1", "Pod")
+    assert [each["status"]["phase"] for each in pods] == ["Pending"] * 2
+    assert asked == [SUBNET["SubnetId"]] * 2
 
 
 @pytest.mark.parametrize(

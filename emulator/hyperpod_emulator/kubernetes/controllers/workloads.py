@@ -25,6 +25,9 @@ from hyperpod_emulator.kubernetes.objects.resources import ApiResource, Resource
 from hyperpod_emulator.kubernetes.objects.store import Store
 
 _SUFFIX = 5
+_CONTAINERS = ("initContainers", "containers")
+_INITIALIZING = {"waiting": {"reason": "PodInitializing"}}
+_COMPLETED = {"terminated": {"reason": "Completed", "exitCode": 0}}
 UNREACHABLE = "unreachable.invalid/"
 """How the images begin that no node can pull."""
 PullError = Callable[[str], str]
@@ -95,16 +98,25 @@ def _reference(owner: Object) -> Object:
 
 
 def _status(spec: Object, node: Object, pulls: Pulls) -> Object:
+    """Return the status of a pod, whose init containers have run before its containers begin."""
     is_ready = has_condition(node, "Ready")
-    containers = [
-        _container(each, error=_pull_error(each, node, pulls), node_is_ready=is_ready)
-        for each in spec["containers"]
-    ]
-    ready = all(each["ready"] for each in containers)
+    first, then = (
+        [
+            _container(each, error=_pull_error(each, node, pulls), node_is_ready=is_ready)
+            for each in spec.get(key) or ()
+        ]
+        for key in _CONTAINERS
+    )
+    if any("waiting" in each["state"] for each in first):
+        then = [{**each, "ready": False, "state": _INITIALIZING} for each in then]
+    else:
+        first = [{**each, "state": _COMPLETED} for each in first]
+    ready = all(each["ready"] for each in then)
     return {
-        "phase": "Running" if all("running" in each["state"] for each in containers) else "Pending",
+        "phase": "Running" if all("running" in each["state"] for each in then) else "Pending",
         "conditions": [{"type": "Ready", "status": str(ready)}],
-        "containerStatuses": containers,
+        "containerStatuses": then,
+        **({"initContainerStatuses": first} if first else {}),
     }
 
 
@@ -260,7 +272,11 @@ def _deployment(item: Object, nodes: list[Object], *, pulls: Pulls) -> Object:
     takes = any(
         has_condition(node, "Ready")
         and runs_on(node, pod_spec, daemon=False)
-        and not any(_pull_error(each, node, pulls) for each in pod_spec.get("containers", ()))
+        and not any(
+            _pull_error(each, node, pulls)
+            for key in _CONTAINERS
+            for each in pod_spec.get(key) or ()
+        )
         for node in nodes
     )
     ready = replicas if takes else 0

@@ -111,7 +111,8 @@ def _state(pod: Mapping[str, Any]) -> str:
         return ""
     waiting = [
         each["state"]["waiting"].get("reason", "waiting")
-        for each in status.get("containerStatuses") or ()
+        for key in ("initContainerStatuses", "containerStatuses")
+        for each in status.get(key) or ()
         if "waiting" in (each.get("state") or {})
     ]
     return str(waiting[0]) if waiting else "not ready"
