@@ -28,6 +28,8 @@ _ABSENT = ...
 _KEPT = {("name",), ("region",), ("cluster", "name")}
 _ORCHESTRATOR, _NETWORK = ("cluster", "orchestrator"), "network"
 _VERSION = ("eks", "version")
+# EKS makes no cluster of a version out of support.
+_SUPPORTED_VERSIONS = HYPERPOD_KUBERNETES_VERSIONS[-3:]
 _PLAN = "p5-training"
 _SWITCHES_AT_ONCE = (1, 1, 2, 3, 5)
 _DRAWS = 40
@@ -110,7 +112,7 @@ def _shown(value: object) -> str:
 
 def start_of(document: Document, *, random: Random, is_valid: Callable[[Document], bool]) -> Edit:
     """Return what a life begins with: the configuration, sometimes of an older Kubernetes."""
-    version = random.choice(HYPERPOD_KUBERNETES_VERSIONS)
+    version = random.choice(_SUPPORTED_VERSIONS)
     older = edited(document, {_VERSION: version})
     begun = older if random.random() < _OLDER and is_valid(older) else document
     return Edit(document=begun, lines=lines_of(document, begun))
