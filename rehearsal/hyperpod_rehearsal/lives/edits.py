@@ -26,8 +26,7 @@ ACCOUNT = "111122223333"
 _ABSENT = ...
 # They tell deployments apart.
 _KEPT = {("name",), ("region",), ("cluster", "name")}
-_ORCHESTRATOR, _NETWORK = ("cluster", "orchestrator"), "network"
-_VERSION = ("eks", "version")
+_ORCHESTRATOR, _VERSION = ("cluster", "orchestrator"), ("eks", "version")
 # EKS makes no cluster of a version out of support.
 _SUPPORTED_VERSIONS = HYPERPOD_KUBERNETES_VERSIONS[-3:]
 _PLAN = "p5-training"
@@ -176,7 +175,7 @@ def _drawn(
         number = min(len(changes), random.choice(_SWITCHES_AT_ONCE))
         chosen = {key, *random.sample([*changes], number - 1)}
     if _ORCHESTRATOR in chosen:  # another one has other sections, in the same network
-        chosen |= {each for each in changes if each[0] != _NETWORK}
+        chosen |= {each for each in changes if each[0] != "network" or each[-1][:3] == "eks"}
     return edited(document, {each: changes[each] for each in changes if each in chosen})
 
 
