@@ -37,12 +37,8 @@ class LifeStage(Stage):
     def _synthesize(self) -> None:
         said = io.StringIO()
         with redirect_stderr(said):
-            code = main(
-                config=self.current,
-                output=self.assembly,
-                chart=self.chart.path,
-                scripts=self.scripts,
-            )
+            # Another orchestrator has other scripts.
+            code = main(config=self.current, output=self.assembly, chart=self.chart.path)
         if code != 0:
             raise LinesError(said.getvalue().strip())
 
