@@ -196,7 +196,8 @@ FIRST, MORE, AGAIN = _loss(1, 3, 0), _loss(2, 1, 30), _loss(1, 3, 120)
         ([FIRST, AGAIN, AGAIN, FIRST], 2),
         ([AGAIN, FIRST, AGAIN], 1),  # the first comes late
         ([FIRST, MORE, AGAIN, MORE], 2),
-        ([FIRST, _loss(1, 3, 10)], 1),  # it comes and goes
+        ([FIRST, _loss(1, 3, 14.9)], 1),  # it comes and goes
+        ([FIRST, _loss(1, 3, 15.1)], 2),
     ],
 )
 def test_a_loss_of_readiness_is_told_again_once_all_nodes_were_ready(

@@ -47,7 +47,7 @@ def said(
     for step in range(begins, END + 1):
         if step != missing:
             changed = loss(step) + (1.0 if step == worse else 0.0)
-            yield Said(FAULT + step, {"event": "step", "step": step, "loss": changed})
+            yield Said(FAULT + step * 1.0004, {"event": "step", "step": step, "loss": changed})
     yield Said(FAULT + END, {"event": "done", "step": END})
 
 
@@ -84,8 +84,9 @@ def report() -> TrainingReport:
 def test_the_report_says_what_the_fault_cost(snapshot: SnapshotAssertion) -> None:
     made = report()
     assert (made.checkpoint, made.lost_steps) == (SAVED, LAST - SAVED)
-    # Its last step before the fault came at 100 s, and again at 205 s.
-    assert made.lost_seconds == 105
+    # Its last step before the fault came at 100 s, and again at 205.042 s.
+    assert made.lost_seconds == 105.04
+    assert made.points[LAST][:2] == (185.03, SAVED + 1)
     assert made.facts == snapshot
 
 
