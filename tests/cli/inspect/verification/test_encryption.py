@@ -54,6 +54,28 @@ def test_file_systems_of_claims(deployed: Deployed, key: str, cluster: str, told
     assert (check.found, bool(check.advice)) == (told, bool(told))
 
 
+ROOT, MORE = {"RootVolume": True, "VolumeKmsKeyId": KEY}, {"VolumeKmsKeyId": KEY}
+
+
+@pytest.mark.parametrize(
+    ("volumes", "told"),
+    [
+        ([ROOT, MORE], ""),
+        ([ROOT, {"VolumeKmsKeyId": OTHER}], "is not so"),
+        ([{"RootVolume": True}], "is not so"),
+        ([MORE], "is not so"),
+        ([], "is not so"),
+    ],
+)
+def test_volumes_of_nodes(deployed: Deployed, volumes: list[dict[str, Any]], told: str) -> None:
+    keys = {**OFF, "eks_secrets": False, "node_volumes": True}
+    config = configure({"encryption": {"kms_key_arn": KEY, **keys}})
+    group = {"InstanceStorageConfigs": [{"EbsVolumeConfig": each} for each in volumes]}
+    sagemaker = {"describe_cluster": lambda **_name: {"InstanceGroups": [group]}}
+    (check,) = encryption(deployed(config, outputs=WITH_KEY, sagemaker=sagemaker))
+    assert check.found == told
+
+
 @pytest.mark.parametrize(
     ("groups", "days", "told"),
     [
