@@ -261,6 +261,11 @@ STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
         UpdateCluster,
     ),
     "rollback: not claimed yet": (ROLLBACK, found("InService", BEFORE), Tag),
+    "rollback: begins, and the call that it takes back may not show yet": (
+        replace(ROLLBACK, waits=False, claim=replace(BACK, started_at=NOW - 1)),
+        found("InService", Claim.of("before", started_at=NOW - 9_000, asks="failed")),
+        Wait,
+    ),
     "rollback: a call is left": (ROLLBACK, found("InService", BACK), UpdateCluster),
     "rollback: is being deleted": (ROLLBACK, found("Deleting", BACK), Wait),
     "rollback: is being deleted for longer than an update waits": (
