@@ -17,11 +17,12 @@ from typer.testing import CliRunner
 from hyperpod_cli.main import app
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.hyperpod import Faults, HyperPodApi
+from hyperpod_rehearsal import commands
 from hyperpod_rehearsal.commands import rehearse
 from hyperpod_rehearsal.kept_rehearsal import FAULTS, cause
 from hyperpod_rehearsal.run import Rehearsal
 from tests.conftest import Raises
-from tests.support.commands import kept_signals, start_rehearsal
+from tests.support.commands import kept_signals, run, start_rehearsal
 from tests.support.configs import REPOSITORY
 from tests.support.patience import PATIENCE_SECONDS
 
@@ -51,6 +52,36 @@ def test_it_does_not_wait_for_the_cdk() -> None:
     program = "import sys, hyperpod_rehearsal.commands; sys.exit('aws_cdk' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], cwd=REPOSITORY, check=False)
     assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "are_named", "quarters"),
+    [
+        ([], False, range(4)),
+        (["--quarter", "3"], False, [3]),
+        (["mine.yaml"], True, [None]),
+        (["mine.yaml", "--quarter", "3"], True, [3]),
+    ],
+)
+def test_the_matrix_plays_the_projects_configurations_unless_some_are_named(
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    *,
+    are_named: bool,
+    quarters: Sequence[int | None],
+) -> None:
+    asked: list[tuple[list[Path], int | None]] = []
+
+    def matrix(files: list[Path], *, quarter: int | None) -> int:
+        asked.append((files, quarter))
+        return 0
+
+    monkeypatch.setattr(commands, "matrix", matrix)
+    assert run("rehearse", "matrix", *arguments) == 0
+    [(files, quarter)] = asked
+    assert (files == [Path("mine.yaml")]) is are_named
+    assert are_named or (files and all(path.is_file() for path in files))
+    assert quarter in quarters
 
 
 def test_two_rehearsals_do_not_share_a_folder(tmp_path: Path, raises: Raises) -> None:
