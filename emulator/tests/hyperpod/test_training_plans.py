@@ -111,6 +111,18 @@ def test_nodes_come_when_the_plan_becomes_active() -> None:
     assert api("ListClusters", TrainingPlanArn=UNKNOWN)["ClusterSummaries"] == []
 
 
+def test_nodes_come_when_a_group_gets_a_plan_that_is_active() -> None:
+    api = subject()
+    later = create_plan(api.service, StartTimeAfter=LATER)
+    now = create_plan(api.service, "now")
+    api.wait(10)
+    api.create(on_plan(later), **CONTINUOUS)
+    api.wait()
+    api("UpdateCluster", ClusterName=NAME, InstanceGroups=[on_plan(now)])
+    api.wait()
+    assert api.counts() == {"workers": (2, 2)}
+
+
 def test_a_plan_gives_no_more_than_it_has_and_takes_back() -> None:
     api = subject()
     arn = create_plan(api.service)

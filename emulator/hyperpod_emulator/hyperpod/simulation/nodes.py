@@ -176,7 +176,9 @@ class NodeProvisioner:
         if plan is not None and plan.status_at(now) == "Scheduled":
             # "When the plan start date arrives [...] instance groups are provisioned":
             # https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateTrainingPlan.html
-            self._later(place, plan.offering.start, self._launch)
+            # An update may give the group another plan before.
+            again = now + self._around.timings.node_retry_limit
+            self._later(place, min(plan.offering.start, again), self._launch)
             return
         message = self._no_capacity(place, plan, now)
         if message is not None:
