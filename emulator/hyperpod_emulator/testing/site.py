@@ -139,7 +139,7 @@ def _serving(fake: FakeHyperPod) -> Iterator[tuple[FakeHyperPod, str]]:
             """Keep the tests' output clean."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         yield fake, f"http://127.0.0.1:{server.server_port}"
         server.shutdown()
 

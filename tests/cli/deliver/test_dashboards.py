@@ -70,7 +70,7 @@ def grafana(monkeypatch: pytest.MonkeyPatch) -> Iterator[Grafana]:
             """Say nothing."""
 
     server = HTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever)
+    thread = Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     there.url = f"http://127.0.0.1:{server.server_port}"
     monkeypatch.setenv(TOKEN, SECRET)

@@ -125,7 +125,7 @@ def workspace(status: int, body: str) -> Iterator[str]:
     _Workspace.status, _Workspace.body = status, body
     _Workspace.asked.clear()
     with ThreadingHTTPServer(("127.0.0.1", 0), _Workspace) as server:
-        thread = Thread(target=server.serve_forever)
+        thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
             yield f"http://127.0.0.1:{server.server_port}/workspaces/ws-1"
