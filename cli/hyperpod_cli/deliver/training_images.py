@@ -50,7 +50,7 @@ class TrainingImages:
         ecr = self.session.client("ecr")
         name = self.repository.partition("/")[2]
         asked = [{"imageTag": image.tag}]
-        found = ecr.batch_get_image(repositoryName=name, imageIds=asked)["images"]
+        found = ecr.batch_get_image(repositoryName=name, imageIds=asked).get("images", ())
         return f"{self.repository}@{found[0]['imageId']['imageDigest']}" if found else None
 
     def missing(self) -> list[TrainingImage]:

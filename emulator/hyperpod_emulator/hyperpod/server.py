@@ -25,7 +25,11 @@ from hyperpod_emulator.hyperpod.operations import (
     training_plans,
 )
 from hyperpod_emulator.hyperpod.operations.call import Answer, Backend, Call, Handler
-from hyperpod_emulator.hyperpod.service_model import validate_request, without_optional
+from hyperpod_emulator.hyperpod.service_model import (
+    service_model,
+    validate_request,
+    without_optional,
+)
 from hyperpod_emulator.hyperpod.simulation.announcements import Announcer
 from hyperpod_emulator.hyperpod.simulation.cluster_lifecycle import ClusterLifecycle, recover_marked
 from hyperpod_emulator.hyperpod.simulation.errors import (
@@ -168,7 +172,8 @@ class HyperPodService:
                 self._announcer.look()
             if self._omissions is None:
                 return answer
-            return without_optional(operation, answer, request=given, chance=self._omissions)
+            shape = service_model().operation_model(operation).output_shape
+            return without_optional(shape, answer, request=given, chance=self._omissions)
 
     def advance(self) -> float:
         """Let everything happen that is due, and return the time."""

@@ -64,12 +64,17 @@ def output_shape(operation: str) -> StructureShape:
 
 
 def without_optional(
-    operation: str, answer: Mapping[str, Any], *, request: Mapping[str, Any], chance: Random
+    shape: Shape | None,
+    answer: Mapping[str, Any],
+    *,
+    request: Mapping[str, Any],
+    chance: Random,
+    texts: bool = True,
 ) -> dict[str, Any]:
-    """Return a response without some of what AWS need not answer.
+    """Return a response of a shape without some of what AWS need not answer.
 
     That is, of the members that the model does not require, those that are empty, that repeat the
-    request, and free text.
+    request, and free text: of a model that has patterns for the other `texts`.
     """
 
     def kept(shape: Shape, value: Any) -> Any:  # noqa: ANN401 - any JSON value
@@ -78,15 +83,14 @@ def without_optional(
         if not isinstance(shape, StructureShape):
             return value
         return {
-            name: kept(shape.members[name], item) if item is not None else None
+            name: kept(shape.members[name], item) if name in shape.members and item else item
             for name, item in value.items()
             if name not in shape.members
             or name in shape.required_members
-            or not _is_dispensable(shape.members[name], item, asked=request.get(name))
+            or not _is_dispensable(shape.members[name], item, request.get(name), texts=texts)
             or chance.random() < _KEPT
         }
 
-    shape = service_model().operation_model(operation).output_shape
     result: dict[str, Any] = {**answer} if shape is None else kept(shape, answer)
     return result
 
@@ -94,9 +98,9 @@ def without_optional(
 _KEPT = 0.5
 
 
-def _is_dispensable(shape: Shape, value: object, *, asked: object) -> bool:
+def _is_dispensable(shape: Shape, value: object, asked: object, *, texts: bool) -> bool:
     is_text = shape.type_name == "string" and not {"enum", "pattern"} & shape.metadata.keys()
-    return value in (None, "", [], {}) or value == asked or is_text
+    return value in (None, "", [], {}) or value == asked or (texts and is_text)
 
 
 def _present(shape: StructureShape | None, operation: str) -> StructureShape:

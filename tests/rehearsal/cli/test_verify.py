@@ -8,6 +8,7 @@ import pytest
 from hyperpod_cli.inspect.registered import concerning
 from hyperpod_cli.inspect.verification.verify import SUBJECTS
 from hyperpod_emulator.kubernetes.controllers.workloads import UNREACHABLE
+from tests.support.omissions import omissions
 from tests.support.on_call import noted_calls
 from tests.support.operator import Operator
 
@@ -49,6 +50,9 @@ def test_all_holds_of_what_is_deployed(operator: Operator) -> None:
     assert made == reads - _NOT_FOR_THE_DEFAULT, "name in `iam` of the subject what it calls"
     assert [name for name, check in found.items() if not check["ok"]] == []
     assert {check["advice"] for check in found.values()} == {""}
+    for seed in range(3):
+        with omissions(seed):
+            assert checks(operator, code=0).keys() == found.keys()
     names = "\n".join(found)
     for part in ("GPU:.status.allocatable", "EFA:", "security-groups", "route", "access-entry"):
         assert part in names

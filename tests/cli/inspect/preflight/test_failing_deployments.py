@@ -20,9 +20,9 @@ from typer.testing import CliRunner
 
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cdk.facts.regional_types import regional_types
-from hyperpod_cdk.schema.errors import Finding, Severity, key_path
+from hyperpod_cdk.schema.errors import Finding, KeyPath, Severity, key_path
 from hyperpod_cdk.schema.named_resources import named_resources
-from hyperpod_cli.inspect.preflight.run import VALIDATORS
+from hyperpod_cli.inspect.preflight.run import VALIDATORS, results
 from hyperpod_cli.inspect.preflight.validators.bootstrap import BOOTSTRAP_VERSION
 from hyperpod_cli.inspect.registered import concerning
 from hyperpod_cli.main import app
@@ -34,6 +34,7 @@ from tests.cli.inspect.preflight.cases import network, storage
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
 from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, everything, the_cluster
+from tests.support.omissions import omissions
 from tests.support.on_call import noted_calls
 from tests.support.partial_deployment import Deployment, StepFailedError, Synthesis, clients
 from tests.support.provisioner.cloudformation import Time
@@ -142,6 +143,25 @@ def reviewed(finding: Finding, deployment: Deployment) -> str:
     text = f"{finding.severity.name} {finding}".replace(deployment.account, "ACCOUNT")
     text = text.replace(str(deployment.synthesis.directory), "FOLDER")
     return _DRAWN.sub("DRAWN", text)
+
+
+@pytest.mark.whole
+@pytest.mark.slow(seconds=0.3)
+@pytest.mark.parametrize("failure", {each.validator: each for each in FAILURES}.values(), ids=str)
+def test_as_much_is_found_where_aws_leaves_out_what_is_optional(
+    failure: Failure, new_deployment: Deploy
+) -> None:
+    deployment = begun(failure, new_deployment)
+    config, target = deployment.config, deployment.target
+    validators = concerning(VALIDATORS, config)
+
+    def found() -> dict[str, list[KeyPath]]:
+        outcomes = results(config, target, validators=validators)
+        return {each.name: [finding.path for finding, _ in each.problems] for each in outcomes}
+
+    wanted = found()
+    with omissions(FAILURES.index(failure)):
+        assert found() == wanted
 
 
 @pytest.mark.whole

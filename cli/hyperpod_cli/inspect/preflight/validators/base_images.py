@@ -58,4 +58,4 @@ def _missing(target: Target, *, account: str, repository: str, tag: str) -> str 
         if code(refused) not in _REFUSED:
             raise
         return code(refused)
-    return None if answer["images"] else "no such tag"
+    return None if answer.get("images") else "no such tag"

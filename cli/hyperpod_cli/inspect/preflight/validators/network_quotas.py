@@ -40,7 +40,7 @@ def _of_network(config: Config, target: Target) -> Iterator[Need]:
             quota = quotas.by_code("vpc", "L-F678F1CE")
             yield Need(path=("network",), quota=quota, used=vpcs, wanted=1)
         if network.nat_gateway_count:
-            addresses = len(ec2.describe_addresses()["Addresses"])
+            addresses = len(ec2.describe_addresses().get("Addresses", ()))
             quota = quotas.by_code("ec2", "L-0263D0A3")
             path, count = ("network", "nat_gateways"), network.nat_gateway_count
             yield Need(path=path, quota=quota, used=addresses, wanted=count)

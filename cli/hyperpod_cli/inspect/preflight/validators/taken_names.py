@@ -88,7 +88,7 @@ def _control_plane(config: Config, target: Target) -> Problems:
         yield _taken(path, cluster, instead="or name that cluster in eks.cluster_arn"), command
     name = f"/aws/eks/{cluster}/cluster"
     answer = target.client("logs").describe_log_groups(logGroupNamePrefix=name)
-    if name in [each["logGroupName"] for each in answer["logGroups"]]:
+    if name in [each["logGroupName"] for each in answer.get("logGroups", ())]:
         message = (
             f"leads to the log group {name}, which is there, and CloudFormation takes none over; "
             f"delete it (`aws logs delete-log-group --log-group-name {name}`), or take another name"
