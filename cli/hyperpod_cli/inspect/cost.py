@@ -22,68 +22,68 @@ def cost_here(config: Config) -> Cost:
     return cost(config, region=known_region(config), day=date.today())
 
 
-def lines(found: Cost, *, name: str) -> Iterator[str]:
+def lines(cost: Cost, *, name: str) -> Iterator[str]:
     """Yield the cost in lines."""
-    place = found.region or "a region that is not given"
-    yield f"{name} in {place}, in USD: On-Demand {_prices(found)}"
-    width = max(len(what(charge)) for charge in (*found.standing, *found.nodes))
+    place = cost.region or "a region that is not given"
+    yield f"{name} in {place}, in USD: On-Demand {_prices(cost)}"
+    width = max(len(what(charge)) for charge in (*cost.standing, *cost.nodes))
     yield ""
     yield f"A month of {HOURS_A_MONTH} hours, with or without nodes:"
-    for charge in found.standing:
+    for charge in cost.standing:
         yield _line(charge, width=width, monthly=True)
-    yield f"  {'total':{width}}  {_total(found.usd_a_month, found.standing)}"
-    if found.change is not None:
-        later = f"{rounded(found.change.usd_a_month):>12}  {found.change.reason}"
-        yield f"  {f'total from {found.change.day} on':{width}}  {later}"
+    yield f"  {'total':{width}}  {_total(cost.usd_a_month, cost.standing)}"
+    if cost.change is not None:
+        later = f"{rounded(cost.change.usd_a_month):>12}  {cost.change.reason}"
+        yield f"  {f'total from {cost.change.day} on':{width}}  {later}"
     yield ""
     yield "An hour of the nodes:"
-    for charge in found.nodes:
+    for charge in cost.nodes:
         yield _line(charge, width=width, monthly=False)
-    yield f"  {'total':{width}}  {_total(found.usd_an_hour, found.nodes)}"
+    yield f"  {'total':{width}}  {_total(cost.usd_an_hour, cost.nodes)}"
     yield ""
-    yield from textwrap.wrap(f"Not included: {'; '.join(found.left_out)}.", _WIDTH)
+    yield from textwrap.wrap(f"Not included: {'; '.join(cost.left_out)}.", _WIDTH)
 
 
-def summary(found: Cost) -> str:
+def summary(cost: Cost) -> str:
     """Return the cost in one line."""
-    missing = unpriced((*found.standing, *found.nodes))
+    missing = unpriced((*cost.standing, *cost.nodes))
     without = f". Not counted: {_names(missing)} (hyperpod-cdk cost says why)" if missing else ""
-    change = found.change
+    change = cost.change
     later = (
         f" ({rounded(change.usd_a_month)} from {change.day} on: {change.reason})" if change else ""
     )
     return (
-        f"Cost at {_prices(found)}, in USD: "
-        f"{_at_least(found.usd_a_month, found.standing)} a month with or without nodes{later}, "
-        f"{_at_least(found.usd_an_hour, found.nodes)} an hour for nodes{without}"
+        f"Cost at {_prices(cost)}, in USD: "
+        f"{_at_least(cost.usd_a_month, cost.standing)} a month with or without nodes{later}, "
+        f"{_at_least(cost.usd_an_hour, cost.nodes)} an hour for nodes{without}"
     )
 
 
-def sums_as_json(found: Cost) -> Mapping[str, Any]:
+def sums_as_json(cost: Cost) -> Mapping[str, Any]:
     """Return the sums as JSON."""
     return {
-        "region": found.region,
+        "region": cost.region,
         "currency": "USD",
-        "month": float(found.usd_a_month),
-        "nodes_hour": float(found.usd_an_hour),
-        "not_priced": [charge.name for charge in unpriced((*found.standing, *found.nodes))],
+        "month": float(cost.usd_a_month),
+        "nodes_hour": float(cost.usd_an_hour),
+        "not_priced": [charge.name for charge in unpriced((*cost.standing, *cost.nodes))],
     }
 
 
-def as_json(found: Cost) -> Mapping[str, Any]:
+def as_json(cost: Cost) -> Mapping[str, Any]:
     """Return the cost as JSON: its sums, and what each is made of."""
-    change = found.change
+    change = cost.change
     later = change and {
         "day": f"{change.day}",
         "month": float(change.usd_a_month),
         "reason": change.reason,
     }
     return {
-        **sums_as_json(found),
+        **sums_as_json(cost),
         "change": later,
-        "standing": [_charge_as_json(charge) for charge in found.standing],
-        "nodes": [_charge_as_json(charge) for charge in found.nodes],
-        "not_included": list(found.left_out),
+        "standing": [_charge_as_json(charge) for charge in cost.standing],
+        "nodes": [_charge_as_json(charge) for charge in cost.nodes],
+        "not_included": list(cost.left_out),
     }
 
 
@@ -101,8 +101,8 @@ def _charge_as_json(charge: Charge) -> Mapping[str, Any]:
     }
 
 
-def _prices(found: Cost) -> str:
-    oldest = found.oldest_price
+def _prices(cost: Cost) -> str:
+    oldest = cost.oldest_price
     return "list prices" if oldest is None else f"list prices of {oldest} and later"
 
 

@@ -129,9 +129,7 @@ def _group(given: Given, *, config: Config) -> InstanceGroupConfig:
     """Return the group that is named, else the one that has accelerators."""
     compute = {group.name: group for group in config.cluster.groups_of_type(COMPUTE)}
     able = [
-        group
-        for group in compute.values()
-        if any(map(is_accelerated, group.possible_instance_types))
+        item for item in compute.values() if any(map(is_accelerated, item.possible_instance_types))
     ]
     fitting = able if given.group is None else [compute[x] for x in [given.group] if x in compute]
     if len(fitting) != 1:

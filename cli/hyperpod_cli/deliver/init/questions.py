@@ -124,7 +124,8 @@ def answered(question: Question, text: str, *, answers: Answers, path: Path) -> 
         raise AnswerError(f"{question.key}: {shown(text)} must be text without control characters")
     found = question.read(answers, text)
     reasons = [
-        _reason(finding, place=question.place)
+        # The finding without the key that the answer is.
+        str(replace(finding, path=()) if _is_at(finding, question.place) else finding)
         for finding in refused(yaml.safe_load(configuration(found, path=path)))
         if not question.is_alone or _is_at(finding, question.place)
     ]
@@ -141,11 +142,6 @@ def first_answers() -> Answers:
 
 def _is_at(finding: Finding, place: KeyPath) -> bool:
     return finding.path[: len(place)] == place
-
-
-def _reason(finding: Finding, *, place: KeyPath) -> str:
-    """Return the finding, without the key that the answer is."""
-    return str(replace(finding, path=()) if _is_at(finding, place) else finding)
 
 
 def _number(text: str) -> int | str:

@@ -34,18 +34,18 @@ def run(*, config: Path, month: str | None, records: Path | None, as_json: bool)
     loaded = load_config(config)
     if loaded.control_plane is None:
         kept = _records_of(loaded, config, records=records, start=start, end=end)
-        found = _by_records(kept, loaded, config, start=start, end=end)
+        report = _by_records(kept, loaded, config, start=start, end=end)
         head, source = "account", "by Slurm's records"
     else:
         if records is not None:
             raise OpsError("--records: is for clusters with Slurm; omit it")
         # A sample stands for the time that follows it.
-        found = _by_metrics(loaded, config, start=start, end=min(now, end - _STEP))
+        report = _by_metrics(loaded, config, start=start, end=min(now, end - _STEP))
         head, source = "team", f"by metrics of every {_STEP.seconds // 60} minutes"
     if as_json:
-        print_json({**asdict(found), "since": in_utc(found.since), "until": in_utc(found.until)})
+        print_json({**asdict(report), "since": in_utc(report.since), "until": in_utc(report.until)})
         return
-    _show(found, cluster=loaded.cluster.name, head=head, source=source)
+    _show(report, cluster=loaded.cluster.name, head=head, source=source)
 
 
 def _by_metrics(loaded: Config, config: Path, *, start: datetime, end: datetime) -> Month:
@@ -64,13 +64,13 @@ def _by_metrics(loaded: Config, config: Path, *, start: datetime, end: datetime)
         series(query, endpoint=endpoint, session=session, start=start, end=end, step_seconds=step)
         for query in (nodes_query(cluster.id), usage_query(cluster.id))
     )
-    found = month_of(nodes, used, step_seconds=step, region=session.region)
-    if found is None:
+    month = month_of(nodes, used, step_seconds=step, region=session.region)
+    if month is None:
         raise OpsError(
             f"--month: {start:%Y-%m} has no metrics of {cluster.name} ({cluster.id}) in "
             f"{endpoint}; they begin with observability.prometheus"
         )
-    return found
+    return month
 
 
 def _records_of(
@@ -89,13 +89,13 @@ def _records_of(
             "what it prints with --records FILE, or - for standard input"
         )
     text = read_given(records, option="--records")
-    found = read_records(text, place=str(records))
-    if found.month != f"{start:%Y-%m}":
+    month = read_records(text, place=str(records))
+    if month.month != f"{start:%Y-%m}":
         raise OpsError(
-            f"--records: {records} is of {found.month}, and not of {start:%Y-%m}; name its month "
+            f"--records: {records} is of {month.month}, and not of {start:%Y-%m}; name its month "
             "with --month, or ask Slurm again"
         )
-    return found
+    return month
 
 
 def _by_records(
@@ -110,7 +110,7 @@ def _by_records(
             f"--records: name no compute node that {cluster.name} has, so they are of another "
             "cluster; run the command on this one's controller, or name the other's configuration"
         )
-    found = month_of_records(
+    month = month_of_records(
         records,
         nodes=nodes,
         groups=cluster.groups,
@@ -118,12 +118,12 @@ def _by_records(
         end=end,
         region=session.region,
     )
-    if found is None:
+    if month is None:
         raise OpsError(
             f"--records: has no node and no job of {start:%Y-%m}; Slurm's records begin with "
             "cluster.slurm.accounting"
         )
-    return found
+    return month
 
 
 def _cluster_of(loaded: Config, config: Path, *, sagemaker: AwsClient) -> DescribedCluster:

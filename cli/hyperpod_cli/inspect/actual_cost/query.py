@@ -33,10 +33,10 @@ def _found(content: bytes, *, endpoint: str) -> list[Series]:
     try:
         return [
             Series(
-                labels=each["metric"],
-                samples=[(float(moment), float(value)) for moment, value in each["values"]],
+                labels=row["metric"],
+                samples=[(float(moment), float(value)) for moment, value in row["values"]],
             )
-            for each in json.loads(content)["data"]["result"]
+            for row in json.loads(content)["data"]["result"]
         ]
     except (ValueError, KeyError, TypeError):
         raise OpsError(

@@ -134,10 +134,10 @@ def _allocation(fields: Sequence[str]) -> Iterator[Allocation]:
     account, (user, partition, hosts, tres) = "|".join(fields[2:-4]), fields[-4:]
     if start is None or hosts in _NO_HOSTS:  # it waits, or was cancelled before it ran
         return
-    found = _TRES.findall(tres)
+    counts = _TRES.findall(tres)
     # Slurm may record GPUs by model as well, or only so.
-    gpus = {bool(model): 0 for _, model, _ in found}
-    for name, model, count in found:
+    gpus = {bool(model): 0 for _, model, _ in counts}
+    for name, model, count in counts:
         gpus[bool(model)] += int(count) if name == "gres/gpu" else 0
     yield Allocation(
         start=start,
@@ -147,7 +147,7 @@ def _allocation(fields: Sequence[str]) -> Iterator[Allocation]:
         partition=partition,
         hosts=tuple(_hosts(hosts)),
         gpus=gpus.get(False) or gpus.get(True, 0),
-        cpus=next((int(count) for name, _, count in found if name == "cpu"), None),
+        cpus=next((int(count) for name, _, count in counts if name == "cpu"), None),
     )
 
 
@@ -168,7 +168,7 @@ def _hosts(field: str) -> Iterator[str]:
         literals, ranges = _BRACKETS.sub("", name), _BRACKETS.findall(name)
         if _LITERAL.fullmatch(literals) is None:
             raise _FieldError(field)
-        numbers = [_numbers(each) for each in ranges]
+        numbers = [_numbers(item) for item in ranges]
         if prod(map(len, numbers)) > _MOST_HOSTS:
             raise _FieldError(field)
         pattern = _BRACKETS.sub("{}", name)
@@ -176,11 +176,11 @@ def _hosts(field: str) -> Iterator[str]:
 
 
 def _numbers(ranges: str) -> list[str]:
-    found: list[str] = []
-    for each in ranges.split(","):
-        numbers = _RANGE.fullmatch(each)
+    padded: list[str] = []
+    for part in ranges.split(","):
+        numbers = _RANGE.fullmatch(part)
         if numbers is None or int(numbers[2] or numbers[1]) < int(numbers[1]):
             raise _FieldError(ranges)
         low, high = numbers[1], numbers[2] or numbers[1]
-        found += [f"{number:0{len(low)}}" for number in range(int(low), int(high) + 1)]
-    return found
+        padded += [f"{number:0{len(low)}}" for number in range(int(low), int(high) + 1)]
+    return padded

@@ -54,14 +54,14 @@ def month_of_records(
     had: list[tuple[Allocation, list[tuple[str, Span]]]] = []
     for job in records.allocations:
         # Slurm has lost the end of a job that outlives its node.
-        found = [
+        of_job = [
             (host, span)
             for host in job.hosts
             for span in clipped(job.start, gone.get(host) if job.end is None else job.end)
         ]
-        for host, span in found:
+        for host, span in of_job:
             spans.setdefault(host, []).append(span)
-        had.append((job, found))
+        had.append((job, of_job))
     if not any(spans.values()):
         return None
     # The controller is none of Slurm's nodes, and others are so only some time after their launch.
@@ -76,7 +76,7 @@ def month_of_records(
         name = UNKNOWN if kind is None else kind.instance_type
         if known:
             there[name] = there.get(name, 0) + _length(known) / HOUR
-    has_gpus = any(each.gpus for each in records.allocations)
+    has_gpus = any(record.gpus for record in records.allocations)
     uses = [
         Use(
             owner=job.account or NO_ACCOUNT,
@@ -84,9 +84,9 @@ def month_of_records(
             instance_type=kind.instance_type,
             hours=share * (until - since) / HOUR,
         )
-        for job, found in had
+        for job, spans in had
         if (share := _share(job, kinds=kinds, has_gpus=has_gpus))
-        for host, (since, until) in found
+        for host, (since, until) in spans
         if (kind := kinds[host]) is not None and has_accelerators(kind.instance_type)
     ]
     begin = min(since for known in spans.values() for since, _ in known)
@@ -118,9 +118,9 @@ def are_of_another(
 
 def _share(job: Allocation, *, kinds: Mapping[str, _Kind | None], has_gpus: bool) -> float:
     """Return how much of each of its nodes a job has."""
-    found = [kind for host in job.hosts if (kind := kinds.get(host)) is not None]
+    kinds_of_job = [kind for host in job.hosts if (kind := kinds.get(host)) is not None]
     # Slurm does not say how much of each node a job has, only of all of them.
-    gpus, cpus = sum(each.gpus for each in found), sum(each.cpus for each in found)
+    gpus, cpus = sum(kind.gpus for kind in kinds_of_job), sum(kind.cpus for kind in kinds_of_job)
     share = 1.0
     if has_gpus and gpus:
         share = job.gpus / gpus
@@ -152,13 +152,13 @@ def _kinds(
         for host in job.hosts:
             partitions.setdefault(host, set()).add(job.partition)
     compute = [group for group in groups.values() if node_type(group) == COMPUTE]
-    found: dict[str, _Kind | None] = {}
+    by_host: dict[str, _Kind | None] = {}
     for host in hosts:
         ran = partitions.get(host, set())
         likely = [group for group in compute if ran & {*partitions_of(group)}] or compute
         possible = {_kind(name, group) for group in likely for name in types_of(group)}
-        found[host] = known.get(host) or (possible.pop() if len(possible) == 1 else None)
-    return found
+        by_host[host] = known.get(host) or (possible.pop() if len(possible) == 1 else None)
+    return by_host
 
 
 def _kind(instance_type: str, group: Group) -> _Kind:

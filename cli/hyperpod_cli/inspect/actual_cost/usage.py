@@ -84,20 +84,20 @@ def month_of(
 
     Each sample stands for the seconds of a step.
     """
-    moments = [moment for each in nodes for moment, _ in each.samples]
+    moments = [moment for series in nodes for moment, _ in series.samples]
     if not moments:
         return None
     step = step_seconds / HOUR
     return divided(
-        {_type(each): step * _sum(each) for each in nodes},
+        {_type(series): step * _sum(series) for series in nodes},
         [
             Use(
-                owner=_owner(each.labels["namespace"]),
+                owner=_owner(series.labels["namespace"]),
                 user="",
-                instance_type=_type(each),
-                hours=step * _sum(each),
+                instance_type=_type(series),
+                hours=step * _sum(series),
             )
-            for each in used
+            for series in used
         ],
         since=datetime.fromtimestamp(min(moments), UTC),
         until=datetime.fromtimestamp(max(moments), UTC),
@@ -129,14 +129,14 @@ def divided(
     whole = sum(fast.values())
     parts = [
         replace(
-            _part(name, _hours(own), whole=whole, region=region),
+            _part(name, _hours(of_owner), whole=whole, region=region),
             users=tuple(
                 _part(user, _hours(of_user), whole=whole, region=region)
-                for user, of_user in _largest(own, lambda use: use.user)
+                for user, of_user in _largest(of_owner, lambda use: use.user)
                 if user
             ),
         )
-        for name, own in _largest(uses, lambda use: use.owner)
+        for name, of_owner in _largest(uses, lambda use: use.owner)
     ]
     parts.append(_part(IDLE, idle, whole=whole, region=region))
     rest = [(PLAIN, plain), *([(UNKNOWN, gone)] if gone else []), (ALL, there)]
@@ -147,17 +147,17 @@ def divided(
 
 
 def _hours(uses: Iterable[Use]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    hours: dict[str, float] = {}
     for use in uses:
-        found[use.instance_type] = found.get(use.instance_type, 0) + use.hours
-    return found
+        hours[use.instance_type] = hours.get(use.instance_type, 0) + use.hours
+    return hours
 
 
 def _largest(uses: Iterable[Use], key: Callable[[Use], str]) -> list[tuple[str, list[Use]]]:
-    found: dict[str, list[Use]] = {}
+    grouped: dict[str, list[Use]] = {}
     for use in uses:
-        found.setdefault(key(use), []).append(use)
-    return sorted(found.items(), key=lambda item: (-sum(use.hours for use in item[1]), item[0]))
+        grouped.setdefault(key(use), []).append(use)
+    return sorted(grouped.items(), key=lambda item: (-sum(use.hours for use in item[1]), item[0]))
 
 
 def _type(series: Series) -> str:

@@ -55,7 +55,7 @@ class Archive(Model):
 
     @model_validator(mode="after")
     def _templates_are_of_stacks(self) -> Self:
-        stacks = {each.name for each in self.deployment.stacks}
+        stacks = {stack.name for stack in self.deployment.stacks}
         if not stacks:
             raise ValueError("stacks: there are none")
         if odd := sorted(stacks ^ self.templates.keys()):
@@ -66,7 +66,7 @@ class Archive(Model):
         """Write the file; return its digest."""
         files = {
             _DEPLOYMENT: _text(self.deployment.model_dump(mode="json")),
-            **{f"{_TEMPLATES}{name}.json": _text(each) for name, each in self.templates.items()},
+            **{f"{_TEMPLATES}{name}.json": _text(body) for name, body in self.templates.items()},
             **{f"{_ASSETS}{name}": content for name, content in self.assets.items()},
         }
         digests = {name: _sha(content) for name, content in sorted(files.items())}
@@ -75,10 +75,10 @@ class Archive(Model):
         files = {_MANIFEST: _text(manifest.model_dump(mode="json")), **files}
         content = io.BytesIO()
         with zipfile.ZipFile(content, "w", compression=zipfile.ZIP_DEFLATED) as archive:
-            for name, each in files.items():
+            for name, data in files.items():
                 info = zipfile.ZipInfo(name, date_time=_TIME)
                 info.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(info, each)
+                archive.writestr(info, data)
         try:
             path.write_bytes(content.getvalue())
         except OSError as error:
@@ -116,11 +116,11 @@ def read_archive(path: Path) -> Archive:
     """Return the archive in a file; one that is not whole, or of another format, is refused."""
     files = _files(path)
     manifest = _manifest(path, files)
-    found = {name: _sha(each) for name, each in files.items() if name != _MANIFEST}
+    there = {name: _sha(content) for name, content in files.items() if name != _MANIFEST}
     changed = sorted(
-        name for name in {*found, *manifest.files} if found.get(name) != manifest.files.get(name)
+        name for name in {*there, *manifest.files} if there.get(name) != manifest.files.get(name)
     )
-    if changed or _whole(found) != manifest.digest:
+    if changed or _whole(there) != manifest.digest:
         what = changed[0] if changed else _MANIFEST
         raise ArchiveError(f"{path}: {what} is not as it was written; {_AGAIN}")
     try:
@@ -128,13 +128,13 @@ def read_archive(path: Path) -> Archive:
             manifest=manifest,
             deployment=ArchivedDeployment.model_validate_json(files[_DEPLOYMENT]),
             templates={
-                name.removeprefix(_TEMPLATES).removesuffix(".json"): json.loads(each)
-                for name, each in files.items()
+                name.removeprefix(_TEMPLATES).removesuffix(".json"): json.loads(content)
+                for name, content in files.items()
                 if name.startswith(_TEMPLATES)
             },
             assets={
-                name.removeprefix(_ASSETS): each
-                for name, each in files.items()
+                name.removeprefix(_ASSETS): content
+                for name, content in files.items()
                 if name.startswith(_ASSETS)
             },
         )
@@ -172,12 +172,12 @@ def _files(path: Path) -> dict[str, bytes]:
 def _manifest(path: Path, files: Mapping[str, bytes]) -> Manifest:
     try:
         values = json.loads(files[_MANIFEST])
-        found = values["format"]
+        number = values["format"]
     except (KeyError, TypeError, ValueError, RecursionError):
         raise ArchiveError(f"{path}: has no {_MANIFEST} of an archive; {_AGAIN}") from None
-    if found != FORMAT:
+    if number != FORMAT:
         raise ArchiveError(
-            f"{path}: has format {found}, and this version of the project reads format {FORMAT}; "
+            f"{path}: has format {number}, and this version of the project reads format {FORMAT}; "
             f"{_AGAIN} of this version"
         )
     try:

@@ -86,9 +86,9 @@ def first_line(error: Exception) -> str:
     """Return what is wrong with values, the first of it."""
     if isinstance(error, ValidationError):
         first = error.errors()[0]
-        place = "".join(f"{each}." for each in first["loc"]).removesuffix(".")
-        told = first["msg"].removeprefix("Value error, ")
-        return f"{place}: {told}" if place else told
+        place = "".join(f"{part}." for part in first["loc"]).removesuffix(".")
+        problem = first["msg"].removeprefix("Value error, ")
+        return f"{place}: {problem}" if place else problem
     return str(error)
 
 
@@ -167,15 +167,15 @@ def unsettled(deployment: ArchivedDeployment) -> Iterator[tuple[str, str]]:
         ("the HyperPod cluster", cluster.get("ClusterStatus"), "InService"),
         ("the EKS cluster", control_plane.get("status"), "ACTIVE"),
     ]
-    for noun, found, name, key, settled in (
+    for noun, items, name, key, settled in (
         ("add-on", deployment.addons, "addonName", "status", "ACTIVE"),
         ("node group", deployment.node_groups, "nodegroupName", "status", "ACTIVE"),
         ("file system", deployment.file_systems, "FileSystemId", "Lifecycle", "AVAILABLE"),
     ):
-        states += [(f"{noun} {each.get(name)}", each.get(key), settled) for each in found]
+        states += [(f"{noun} {item.get(name)}", item.get(key), settled) for item in items]
     states += [
-        (f"release {each.get('namespace')}/{each.get('name')}", each.get("status"), "deployed")
-        for each in deployment.releases
+        (f"release {item.get('namespace')}/{item.get('name')}", item.get("status"), "deployed")
+        for item in deployment.releases
     ]
     for what, state, settled in states:
         if state not in (None, settled):

@@ -58,10 +58,10 @@ def _hide_within(node: Any, path: KeyPath) -> Iterator[str]:  # noqa: ANN401 - J
     for key, value in [*items]:
         if isinstance(value, str) and value.startswith(("{", "[")):
             inner = _parsed(value)
-            found = [*_hide(inner, (*path, key))] if isinstance(inner, dict | list) else []
-            if found:
+            hidden = [*_hide(inner, (*path, key))] if isinstance(inner, dict | list) else []
+            if hidden:
                 node[key] = json.dumps(inner, sort_keys=True)
-            yield from found
+            yield from hidden
         elif isinstance(value, dict) and isinstance(value.get("Value"), str) and "Key" in value:
             named = {str(value["Key"]): value["Value"]}
             if any(secrets_in(named, ())) and not value["Value"].startswith(HIDDEN):

@@ -28,19 +28,19 @@ def helm_releases(api: ApiClient) -> list[Mapping[str, Any]]:
         _return_http_data_only=True,
     )
     items: Sequence[Mapping[str, Any]] = json.loads(answer.data)["items"]
-    found: dict[tuple[str, str], dict[str, Any]] = {}
-    for metadata in (each["metadata"] for each in items):
+    releases: dict[tuple[str, str], dict[str, Any]] = {}
+    for metadata in (item["metadata"] for item in items):
         labels = metadata.get("labels") or {}
         key = (str(metadata["namespace"]), str(labels.get("name")))
         revision = int(labels.get("version", 0))
-        if revision >= found.get(key, {}).get("revision", 0):
-            found[key] = {
+        if revision >= releases.get(key, {}).get("revision", 0):
+            releases[key] = {
                 "namespace": key[0],
                 "name": key[1],
                 "revision": revision,
                 "status": labels.get("status"),
             }
-    return [found[key] for key in sorted(found)]
+    return [releases[key] for key in sorted(releases)]
 
 
 def managed_nodes(api: ApiClient) -> list[ArchivedNode]:
@@ -48,8 +48,8 @@ def managed_nodes(api: ApiClient) -> list[ArchivedNode]:
 
     https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html
     """
-    found = map(managed_node, labelled_nodes(api, NODE_GROUP_LABEL))
-    return sorted(found, key=lambda each: each.id)
+    nodes = map(managed_node, labelled_nodes(api, NODE_GROUP_LABEL))
+    return sorted(nodes, key=lambda node: node.id)
 
 
 def managed_node(item: Mapping[str, Any]) -> ArchivedNode:
@@ -67,15 +67,15 @@ def claims(api: ApiClient) -> list[Mapping[str, Any]]:
     """Return the volume claims by namespace and name."""
     answer = CoreV1Api(api).list_persistent_volume_claim_for_all_namespaces(_preload_content=False)
     items: Sequence[Mapping[str, Any]] = json.loads(answer.data)["items"]
-    found = [
+    claims = [
         {
-            "namespace": each["metadata"]["namespace"],
-            "name": each["metadata"]["name"],
-            "volume": each["spec"].get("volumeName"),
-            "class": each["spec"].get("storageClassName"),
-            "phase": (each.get("status") or {}).get("phase"),
-            "size": ((each["spec"].get("resources") or {}).get("requests") or {}).get("storage"),
+            "namespace": item["metadata"]["namespace"],
+            "name": item["metadata"]["name"],
+            "volume": item["spec"].get("volumeName"),
+            "class": item["spec"].get("storageClassName"),
+            "phase": (item.get("status") or {}).get("phase"),
+            "size": ((item["spec"].get("resources") or {}).get("requests") or {}).get("storage"),
         }
-        for each in items
+        for item in items
     ]
-    return sorted(found, key=lambda each: (each["namespace"], each["name"]))
+    return sorted(claims, key=lambda claim: (claim["namespace"], claim["name"]))

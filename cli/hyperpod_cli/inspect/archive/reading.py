@@ -76,8 +76,8 @@ class _Reader:
             )
         cluster = self._tried("the cluster", lambda: self._cluster(stacks))
         eks_cluster = self._eks_cluster(cluster)
-        found = self._tried("the control plane", lambda: self._control_plane(eks_cluster))
-        control_plane, addons, node_groups = found or (None, (), ())
+        answer = self._tried("the control plane", lambda: self._control_plane(eks_cluster))
+        control_plane, addons, node_groups = answer or (None, (), ())
         pods, managed, releases, claimed = self._kubernetes(eks_cluster)
         policies = self._tried(
             "the policies of CloudFormation's role", lambda: self._policies(account)
@@ -89,8 +89,8 @@ class _Reader:
             nodes=(
                 *self._nodes(cluster, pods=pods),
                 *(
-                    each.model_copy(update={"pods": tuple(pods.get(each.id, ()))})
-                    for each in managed
+                    node.model_copy(update={"pods": tuple(pods.get(node.id, ()))})
+                    for node in managed
                 ),
             ),
             control_plane=control_plane,
@@ -131,20 +131,20 @@ class _Reader:
         client = self.session.client("cloudformation")
         for kind in STACKS:
             name = stack_name(self.config, kind)
-            found = deployed(client, name)
+            stack = deployed(client, name)
             described = described_stack(client, name)
-            if found is None or described is None or not found.template:
+            if stack is None or described is None or not stack.template:
                 continue
-            if found.status in FAILED_CREATIONS:
+            if stack.status in FAILED_CREATIONS:
                 continue
-            templates[name] = self._hide(found.template, name)
+            templates[name] = self._hide(stack.template, name)
             self.roles |= {described["RoleARN"]} if "RoleARN" in described else set()
-            tags = {each["Key"]: each["Value"] for each in described.get("Tags", ())}
+            tags = {tag["Key"]: tag["Value"] for tag in described.get("Tags", ())}
             yield ArchivedStack(
                 name=name,
-                status=found.status,
-                is_protected=found.is_protected,
-                parameters=self._parameters(found.parameters, name),
+                status=stack.status,
+                is_protected=stack.is_protected,
+                parameters=self._parameters(stack.parameters, name),
                 outputs=self._hide(outputs_in(described), f"{name} outputs"),
                 tags=self._hide(tags, f"{name} tags"),
                 resources=tuple(resources_of(client, name)),
@@ -154,7 +154,7 @@ class _Reader:
         where = f"{stack} parameters"
         # What NoEcho makes of a value:
         # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/parameters-section-structure.html
-        self.hidden += [f"{where}: {each}" for each, value in values.items() if {*value} == {"*"}]
+        self.hidden += [f"{where}: {name}" for name, value in values.items() if {*value} == {"*"}]
         return self._hide(values, where)
 
     def _hide(self, values: Mapping[str, Any], where: str) -> dict[str, Any]:
@@ -164,8 +164,8 @@ class _Reader:
 
     def _cluster(self, stacks: Iterable[ArchivedStack]) -> Mapping[str, Any] | None:
         # The changed configuration may call it otherwise, or have none.
-        own = [self.config.cluster.name] if self.config.cluster.exists else []
-        names = [*_physical_ids(stacks, *CLUSTER_TYPES), *own]
+        of_config = [self.config.cluster.name] if self.config.cluster.exists else []
+        names = [*_physical_ids(stacks, *CLUSTER_TYPES), *of_config]
         if not names:
             return None
         client = self.session.client("sagemaker")
@@ -202,8 +202,8 @@ class _Reader:
         )
         return (
             self._hide(_plain(answer["cluster"]), "control plane"),
-            tuple(self._hide(_plain(each), f"add-on {each['addonName']}") for each in addons),
-            tuple(self._hide(_plain(each), f"group {each['nodegroupName']}") for each in groups),
+            tuple(self._hide(_plain(addon), f"add-on {addon['addonName']}") for addon in addons),
+            tuple(self._hide(_plain(group), f"group {group['nodegroupName']}") for group in groups),
         )
 
     def _nodes(
@@ -212,13 +212,13 @@ class _Reader:
         if cluster is None:
             return
         sagemaker, name = self.session.client("sagemaker"), str(cluster["ClusterName"])
-        for each in self._tried("the nodes", lambda: nodes_of(sagemaker, name)) or ():
+        for node in self._tried("the nodes", lambda: nodes_of(sagemaker, name)) or ():
             yield ArchivedNode(
-                id=each.id,
-                group=each.group,
-                instance_type=each.instance_type,
-                status=each.status,
-                pods=tuple(pods.get(each.kubernetes_name, ())),
+                id=node.id,
+                group=node.group,
+                instance_type=node.instance_type,
+                status=node.status,
+                pods=tuple(pods.get(node.kubernetes_name, ())),
             )
 
     def _kubernetes(
@@ -230,13 +230,13 @@ class _Reader:
             # Who cannot reach it waits once.
             with kubernetes_api(self.session, eks_cluster=str(name)) as api:
                 return [
-                    self._tried(what, partial(_asked, each, api))
-                    for what, each in _IN_KUBERNETES.items()
+                    self._tried(what, partial(_asked, read_kind, api))
+                    for what, read_kind in _IN_KUBERNETES.items()
                 ]
 
-        found = None if name is None else self._tried("what is in Kubernetes", read)
-        pods, *others = found or (None, None, None, None)
-        managed, releases, claimed = (each or () for each in others)
+        answers = None if name is None else self._tried("what is in Kubernetes", read)
+        pods, *others = answers or (None, None, None, None)
+        managed, releases, claimed = (answer or () for answer in others)
         return pods or {}, managed, releases, claimed
 
     def _file_systems(self, stacks: Iterable[ArchivedStack]) -> tuple[Mapping[str, Any], ...]:
@@ -244,19 +244,19 @@ class _Reader:
         if not ids:
             return ()
         answer = self.session.client("fsx").describe_file_systems(FileSystemIds=ids)
-        return tuple(self._hide(_plain(each), "file system") for each in answer["FileSystems"])
+        return tuple(self._hide(_plain(files), "file system") for files in answer["FileSystems"])
 
     def _policies(self, account: str) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the policies of the roles that the stacks have, and what bounds these, by name."""
         iam = self.session.client("iam")
-        own = _EXECUTION_ROLE.format(account=account, region=self.session.region)
-        found: dict[str, Any] = {}
+        default = _EXECUTION_ROLE.format(account=account, region=self.session.region)
+        documents: dict[str, Any] = {}
         bounds: dict[str, Any] = {}
-        for role in sorted({arn.rpartition("/")[2] for arn in self.roles}) or [own]:
+        for role in sorted({arn.rpartition("/")[2] for arn in self.roles}) or [default]:
             policies, boundary = role_policies(iam, role)
-            found |= policies
+            documents |= policies
             bounds |= boundary
-        return found, bounds
+        return documents, bounds
 
     def _assets(
         self, templates: Mapping[str, Mapping[str, Any]], *, account: str
@@ -265,7 +265,7 @@ class _Reader:
         s3 = self.session.client("s3")
         partition = self.session.session.get_partition_for_region(self.session.region)
         known = {"AccountId": account, "Region": self.session.region, "Partition": partition}
-        all_of = [given for each in templates.values() for _, given in properties_of(each)]
+        all_of = [given for template in templates.values() for _, given in properties_of(template)]
         wanted = {
             str(properties[key]): properties.get(bucket)
             for properties in all_of
@@ -297,9 +297,9 @@ def _asked(read: Callable[[ApiClient], Any], api: ApiClient) -> Any:  # noqa: AN
 
 def _physical_ids(stacks: Iterable[ArchivedStack], *types: str) -> Iterator[str]:
     for stack in stacks:
-        for each in stack.resources:
-            if each.type in types and each.physical_id:
-                yield each.physical_id
+        for resource in stack.resources:
+            if resource.type in types and resource.physical_id:
+                yield resource.physical_id
 
 
 def _plain(answer: Mapping[str, Any]) -> dict[str, Any]:

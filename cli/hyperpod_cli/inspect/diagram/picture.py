@@ -57,7 +57,7 @@ class _Box:
         for line in broken(self.title, width - 2 * _PAD, size=14.5):
             at += _LINE
             svg.text(line, x + _PAD, at, style="title")
-        for line in (part for each in self.lines for part in broken(each, width - 2 * _PAD)):
+        for line in (part for text in self.lines for part in broken(text, width - 2 * _PAD)):
             at += _LINE
             svg.text(line, x + _PAD, at)
         self._draw_marks(svg, x + width - _PAD, y, width)
@@ -168,14 +168,14 @@ def _columns(config: Config) -> list[_Column]:
     network = config.network
     boxes: dict[str, list[_Box]] = {}
     for index, zone in enumerate(network.zones):
-        own = boxes.setdefault(_zone(zone, index), [])
+        inside = boxes.setdefault(_zone(zone, index), [])
         if index < len(network.public_subnet_cidrs):
             nat = ["NAT gateway"] if index in network.nat_gateway_places else []
             cidr = network.public_subnet_cidrs[index]
-            own.append(_Box(style="public", title="Public subnet", lines=[cidr, *nat]))
+            inside.append(_Box(style="public", title="Public subnet", lines=[cidr, *nat]))
         if index < len(network.eks_subnet_cidrs):
             cidr = network.eks_subnet_cidrs[index]
-            own.append(_Box(style="private", title="EKS subnet", lines=[cidr]))
+            inside.append(_Box(style="private", title="EKS subnet", lines=[cidr]))
     wide = set()
     for subnet in subnets_of(network):
         zone = _zone(subnet.availability_zone_id, subnet.index % len(network.zones))
@@ -188,9 +188,9 @@ def _columns(config: Config) -> list[_Column]:
             _Box(style="private", title="Subnet of nodes", lines=[name], inner=inner)
         )
     return [
-        _Column(zone=zone, boxes=own, weight=2.2 if zone in wide else 1)
-        for zone, own in boxes.items()
-        if own
+        _Column(zone=zone, boxes=inside, weight=2.2 if zone in wide else 1)
+        for zone, inside in boxes.items()
+        if inside
     ]
 
 
@@ -200,25 +200,25 @@ def _zone(zone: str | None, index: int) -> str:
 
 def _groups(config: Config, subnet: HyperPodSubnet) -> Iterator[_Box]:
     """Yield the groups whose nodes are in a subnet; those of subnets of their own in the first."""
-    own = []
+    drawn = []
     for group in config.cluster.all_groups:
         place = subnet_for(group, config.network)
         if subnet.index == (0 if place is None else place.index):
             types = " or ".join(group.possible_instance_types)
             count = group.instance_count
             said = f"{count} x {types}"
-            own.append(_nodes(group.name, said, count, efa=group.has_efa_accelerators))
-    if len(own) > _MOST_GROUPS:
-        more = f"and {len(own) - _MOST_GROUPS + 1} more groups"
-        own = [*own[: _MOST_GROUPS - 1], _Box(style="nodes", title=more)]
-    if own:
-        yield _Box(style="cluster", title=f"HyperPod cluster {config.cluster.name}", inner=own)
-    for each in config.node_groups:
-        first = next(node_group_subnets(each, config.network), None)
+            drawn.append(_nodes(group.name, said, count, efa=group.has_efa_accelerators))
+    if len(drawn) > _MOST_GROUPS:
+        more = f"and {len(drawn) - _MOST_GROUPS + 1} more groups"
+        drawn = [*drawn[: _MOST_GROUPS - 1], _Box(style="nodes", title=more)]
+    if drawn:
+        yield _Box(style="cluster", title=f"HyperPod cluster {config.cluster.name}", inner=drawn)
+    for managed in config.node_groups:
+        first = next(node_group_subnets(managed, config.network), None)
         if first is not None and subnet.index == first.index:
-            types = " or ".join(each.instance_types)
-            said = f"{each.min_size} to {each.most_nodes} x {types}, EKS node group"
-            yield _nodes(each.name, said, each.desired_size, efa=each.has_efa)
+            types = " or ".join(managed.instance_types)
+            said = f"{managed.min_size} to {managed.most_nodes} x {types}, EKS node group"
+            yield _nodes(managed.name, said, managed.desired_size, efa=managed.has_efa)
 
 
 def _nodes(name: str, said: str, count: int, *, efa: bool) -> _Box:

@@ -47,8 +47,8 @@ def missing(
 
     A pattern is covered by a wider one alone, not by several that cover it together.
     """
-    statements = [each for document in given for each in _listed(document.get("Statement"))]
-    found = {
+    statements = [item for document in given for item in _listed(document.get("Statement"))]
+    actions = {
         MissingPermission(who, action, resource)
         for document in needed
         for wanted in _listed(document["Statement"])
@@ -56,30 +56,30 @@ def missing(
         for resource in _listed(wanted["Resource"])
         if not _is_allowed(action, resource, wanted.get("Condition", {}), statements)
     }
-    return sorted(found)
+    return sorted(actions)
 
 
 def _is_allowed(
     action: str, resource: str, condition: Document, statements: Sequence[Document]
 ) -> bool:
     def fitting(effect: str) -> Iterator[Document]:
-        for each in statements:
-            is_meant = each.get("Effect") == effect and _matches(each, "Action", action.lower())
-            if is_meant and _matches(each, "Resource", resource):
-                yield each
+        for item in statements:
+            is_meant = item.get("Effect") == effect and _matches(item, "Action", action.lower())
+            if is_meant and _matches(item, "Resource", resource):
+                yield item
 
-    if any("Condition" not in each for each in fitting("Deny")):
+    if any("Condition" not in statement for statement in fitting("Deny")):
         return False
-    return any(_is_within(condition, each.get("Condition", {})) for each in fitting("Allow"))
+    return any(_is_within(condition, item.get("Condition", {})) for item in fitting("Allow"))
 
 
 def _matches(statement: Document, member: str, value: str) -> bool:
     """Say whether a statement is about an action or a resource, which may be a pattern itself."""
     fold = str.lower if member == "Action" else str
     if f"Not{member}" in statement:
-        patterns = [fold(each) for each in _listed(statement[f"Not{member}"])]
-        return not any(fnmatchcase(value, each) for each in patterns)
-    return any(fnmatchcase(value, fold(each)) for each in _listed(statement.get(member)))
+        patterns = [fold(pattern) for pattern in _listed(statement[f"Not{member}"])]
+        return not any(fnmatchcase(value, item) for item in patterns)
+    return any(fnmatchcase(value, fold(item)) for item in _listed(statement.get(member)))
 
 
 def _is_within(wanted: Document, given: Document) -> bool:

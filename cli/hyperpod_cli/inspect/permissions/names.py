@@ -69,10 +69,10 @@ class Names:
         # Other variables are identifiers that a service draws.
         return (f"{self.deployment}-*",) if variable in _OTHER_NAMES else ("*",)
 
-    def arns(self, form: str, **own: tuple[str, ...]) -> Iterator[str]:
+    def arns(self, form: str, **given: tuple[str, ...]) -> Iterator[str]:
         """Yield a form of the reference with each combination of the patterns for its variables."""
         patterns = {
-            variable: own[variable] if variable in own else self.in_place_of(variable)
+            variable: given[variable] if variable in given else self.in_place_of(variable)
             for variable in VARIABLE.findall(form)
         }
         for arn in filled(form, patterns):
@@ -83,7 +83,7 @@ class Names:
     def are_in(self, form: str) -> bool:
         """Return whether the form of an ARN has a name that begins with the deployment's."""
         types = (_NAMED_TYPES.get(variable) for variable in VARIABLE.findall(form))
-        return any(each is not None and each not in NAMED_BY_LOGICAL_ID for each in types)
+        return any(kind is not None and kind not in NAMED_BY_LOGICAL_ID for kind in types)
 
     def tag_of(self, kind: str, *, service: str) -> Condition | None:
         """Return the condition that only the templates' resources of a kind meet.
@@ -92,37 +92,37 @@ class Names:
         the project's. EKS and SageMaker both have a kind `cluster`.
         """
         made = self.of_kind(kind, service=service)
-        stacks = tuple(sorted({each.address.stack for each in made}))
-        schemas = [schema for each in made if (schema := schema_of(each.type)) is not None]
-        if made and all(STACK_TAG in tags_of(each.properties) for each in made):
+        stacks = tuple(sorted({item.address.stack for item in made}))
+        schemas = [schema for item in made if (schema := schema_of(item.type)) is not None]
+        if made and all(STACK_TAG in tags_of(item.properties) for item in made):
             arn = partial(self.environment.arn, "cloudformation")
             ids = tuple(arn(f"stack/{stack}/*") for stack in stacks)
             return Condition("StringLike", f"{_TAG}{STACK_TAG}", ids)
-        if schemas and all(each.system_tags for each in schemas):
+        if schemas and all(schema.system_tags for schema in schemas):
             return Condition("StringEquals", f"{_TAG}{_STACK_NAME}", stacks)
         return None
 
     def of_kind(self, kind: str, *, service: str) -> list[TemplateResource]:
         """Return the resources of a kind."""
         return [
-            each
-            for each in self.resources
-            if KIND_OF_TYPE.get(each.type) == kind
-            and _SERVICES.get(each.type, each.type.split("::")[1].lower()) == service
+            item
+            for item in self.resources
+            if KIND_OF_TYPE.get(item.type) == kind
+            and _SERVICES.get(item.type, item.type.split("::")[1].lower()) == service
         ]
 
     def have(self, service: str) -> bool:
         """Return whether the templates have resources whose types begin so."""
-        return any(each.type.startswith(service) for each in self.resources)
+        return any(item.type.startswith(service) for item in self.resources)
 
     def made(self, name: str) -> list[TemplateResource]:
         """Return the resources of a type."""
-        return [each for each in self.resources if each.type == name]
+        return [item for item in self.resources if item.type == name]
 
     def of_type(self, name: str) -> tuple[str, ...]:
         """Return the patterns of the names of a type's resources."""
-        found = {self._of(each) for each in self.made(name)}
-        patterns = {name for names in found for name in names}
+        forms = {self._of(item) for item in self.made(name)}
+        patterns = {name for names in forms for name in names}
         if not patterns:
             patterns = {*self._named_by_others(name)} or {f"{self.deployment}-*"}
         covered = {
@@ -132,22 +132,22 @@ class Names:
 
     def boundaries(self) -> tuple[str, ...]:
         """Return the permissions boundaries of the roles; none if a role has none."""
-        roles = [each.properties for each in self.made("AWS::IAM::Role")]
-        bounded = bool(roles) and all("PermissionsBoundary" in each for each in roles)
-        return self._policies(each["PermissionsBoundary"] for each in roles) if bounded else ()
+        roles = [role.properties for role in self.made("AWS::IAM::Role")]
+        bounded = bool(roles) and all("PermissionsBoundary" in role for role in roles)
+        return self._policies(role["PermissionsBoundary"] for role in roles) if bounded else ()
 
     def attached_policies(self) -> tuple[str, ...]:
         """Return the managed policies of the roles, as patterns of ARNs."""
-        roles = (each.properties for each in self.made("AWS::IAM::Role"))
-        return self._policies(arn for each in roles for arn in each.get("ManagedPolicyArns", ()))
+        roles = (role.properties for role in self.made("AWS::IAM::Role"))
+        return self._policies(arn for role in roles for arn in role.get("ManagedPolicyArns", ()))
 
     def _policies(self, arns: Iterable[Value]) -> tuple[str, ...]:
-        found = {pattern(arn, self.environment) for arn in arns}
-        if "*" in found:  # made by a template
+        patterns = {pattern(arn, self.environment) for arn in arns}
+        if "*" in patterns:  # made by a template
             names = self.of_type("AWS::IAM::ManagedPolicy")
-            found -= {"*"}
-            found |= {self.environment.iam_arn(f"policy/{name}") for name in names}
-        return tuple(sorted(found))
+            patterns -= {"*"}
+            patterns |= {self.environment.iam_arn(f"policy/{name}") for name in names}
+        return tuple(sorted(patterns))
 
     def _named_by_others(self, added_to: str) -> Iterator[str]:
         """Yield the names of what no template makes, and resources are added to."""
@@ -158,8 +158,8 @@ class Names:
     def _of(self, resource: TemplateResource) -> tuple[str, ...]:
         schema = schema_of(resource.type)
         # A node group has its cluster's name, too.
-        own = resource_type(resource.type).name_in_arn or ""
-        properties = () if schema is None else (own, *schema.names, *schema.required)
+        last = resource_type(resource.type).name_in_arn or ""
+        properties = () if schema is None else (last, *schema.names, *schema.required)
         given = resource.properties
         named = [given[key] for key in properties if key in given and key.endswith("Name")]
         if named:
@@ -187,7 +187,7 @@ def _text(value: Value, environment: Environment) -> str:
         case {"Fn::Join": [separator, [*parts]]}:
             return str(separator).join(_text(part, environment) for part in parts)
         case {"Fn::Sub": str(text)}:
-            return _IN_SUB.sub(lambda found: _known(found[1], environment), text)
+            return _IN_SUB.sub(lambda match: _known(match[1], environment), text)
         case {"Ref": str(name)}:
             return _known(name, environment)
         case _:

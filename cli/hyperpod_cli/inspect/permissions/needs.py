@@ -70,15 +70,15 @@ def needs(
     for resource in names.resources if resources is None else resources:
         by_type.setdefault(resource.type, []).append(resource)
     by_type.pop("AWS::CDK::Metadata", None)  # makes nothing
-    own = {
+    handled = {
         type_: _actions(type_, handlers) for type_ in by_type if not type_.startswith("Custom::")
     }
-    if len(own) < len(by_type):
+    if len(handled) < len(by_type):
         yield Need(
             action="lambda:InvokeFunction",
             resources=tuple(names.arns(forms("lambda:InvokeFunction")["function"])),
         )
-    for type_, actions in own.items():
+    for type_, actions in handled.items():
         of_type = _Handlers(type=type_, resources=by_type[type_], names=names)
         for action in actions:
             yield from of_type.need(action)
@@ -109,8 +109,8 @@ def _parameters(templates: Mapping[str, Value], names: Names) -> Iterator[Need]:
     }
     if parameters:
         arn = partial(names.environment.arn, "ssm")
-        found = tuple(arn(f"parameter/{name}") for name in sorted(parameters))
-        yield Need(action="ssm:GetParameters", resources=found)
+        arns = tuple(arn(f"parameter/{name}") for name in sorted(parameters))
+        yield Need(action="ssm:GetParameters", resources=arns)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -137,10 +137,10 @@ class _Handlers:
                 if services:
                     arns = tuple(self.names.arns(forms(action)["role"]))
                     yield _need(action, arns, _equals("iam:PassedToService", services))
-                own = tuple(sorted(filter(_OWN_ROLE.fullmatch, self._texts)))
-                if own and self.type in _PASSED_TO:
+                roles = tuple(sorted(filter(_OWN_ROLE.fullmatch, self._texts)))
+                if roles and self.type in _PASSED_TO:
                     condition = _equals("iam:PassedToService", _PASSED_TO[self.type])
-                    yield _need(action, own, condition)
+                    yield _need(action, roles, condition)
             case "iam:CreateServiceLinkedRole":
                 condition = _equals("iam:AWSServiceName", (service_of_linked_role(self.type),))
                 yield _need(action, tuple(self._service_linked_roles()), condition)
@@ -156,18 +156,18 @@ class _Handlers:
 
     def _on_each(self, action: str) -> Iterator[Need]:
         """Yield what an action takes on the kinds of resources that it is done to."""
-        found = self._forms(action)
-        for kind, form in found.items():
+        arn_forms = self._forms(action)
+        for kind, form in arn_forms.items():
             yield from self._on(action, kind=kind, form=form)
-        if not found:
+        if not arn_forms:
             yield _need(action, ("*",))
 
     def _forms(self, action: str) -> Mapping[str, str]:
         """Return the forms of the ARNs of what an action is done to, by kind."""
-        found, own = forms(action, self._texts), KIND_OF_TYPE.get(self.type)
+        arn_forms, kind = forms(action, self._texts), KIND_OF_TYPE.get(self.type)
         # Such as a tag, which may be on any kind.
-        any_kind = own in found and not action_resources()[action].required
-        return {own: found[own]} if own is not None and any_kind else found
+        any_kind = kind in arn_forms and not action_resources()[action].required
+        return {kind: arn_forms[kind]} if kind is not None and any_kind else arn_forms
 
     def _on(self, action: str, *, kind: str, form: str) -> Iterator[Need]:
         """Yield what an action takes on one kind of resources."""
@@ -255,7 +255,7 @@ class _Handlers:
 
     def _buckets(self) -> tuple[str, ...]:
         """Return the buckets that the type's resources name, such as that of a function's code."""
-        named = {found[1] for each in self._strings() if (found := _S3_URI.fullmatch(each))}
+        named = {match[1] for text in self._strings() if (match := _S3_URI.fullmatch(text))}
         if _MADE in named:
             named = named - {_MADE} | {*self.names.of_type("AWS::S3::Bucket")}
         for resource in self.resources:
@@ -283,14 +283,14 @@ class _Handlers:
         """
         needed = {need for resource in self.resources for need in resource.needs}
         made = self.names.made("AWS::EC2::LaunchTemplate")
-        return [each for each in made if each.address in needed]
+        return [item for item in made if item.address in needed]
 
     def _tagged_at_launch(self) -> list[str]:
         """Return the ARNs of what launch templates give tags."""
         kinds = {
-            each["ResourceType"]
+            item["ResourceType"]
             for template in self._launched
-            for each in template.properties["LaunchTemplateData"].get("TagSpecifications", ())
+            for item in template.properties["LaunchTemplateData"].get("TagSpecifications", ())
         }
         known = action_resources()["ec2:CreateTags"].optional
         return [arn for kind in kinds for arn in self.names.arns(known[kind])]

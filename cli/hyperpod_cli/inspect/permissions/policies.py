@@ -45,21 +45,21 @@ def statements_of(needs: Iterable[Need]) -> Iterator[Statement]:
     resources: dict[tuple[str, tuple[Condition, ...]], set[str]] = {}
     for need in needs:
         resources.setdefault((need.action, need.conditions), set()).update(need.resources)
-    for (action, conditions), found in resources.items():
+    for (action, conditions), every in resources.items():
         # What is allowed under the same conditions if their keys are there is so without them.
-        weaker = tuple(each._replace(operator=f"{each.operator}IfExists") for each in conditions)
+        weaker = tuple(item._replace(operator=f"{item.operator}IfExists") for item in conditions)
         if weaker:
-            found.difference_update(resources.get((action, weaker), ()))
+            every.difference_update(resources.get((action, weaker), ()))
     allowed: dict[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], _Allowed] = {}
-    for (action, conditions), found in resources.items():
-        if not found:
+    for (action, conditions), every in resources.items():
+        if not every:
             continue
-        arns = ("*",) if "*" in found else tuple(sorted(found))
-        keys = tuple((each.operator, each.key) for each in conditions)
+        arns = ("*",) if "*" in every else tuple(sorted(every))
+        keys = tuple((condition.operator, condition.key) for condition in conditions)
         group = allowed.setdefault((arns, keys), _Allowed(set(), [set() for _ in keys]))
         group.actions.add(action)
-        for values, each in zip(group.values, conditions, strict=True):
-            values.update(each.values)
+        for values, condition in zip(group.values, conditions, strict=True):
+            values.update(condition.values)
     for (arns, keys), group in sorted(allowed.items(), key=lambda item: min(item[1].actions)):
         statement: Statement = {
             "Effect": "Allow",
@@ -87,7 +87,7 @@ def split(statements: Iterable[Statement]) -> list[Document]:
             if size(document_of([*documents[-1], part])) > DOCUMENT_CHARACTERS:
                 documents.append([])
             documents[-1].append(part)
-    return [document_of(each) for each in documents]
+    return [document_of(document) for document in documents]
 
 
 def _parts(statement: Statement) -> Iterator[Statement]:
@@ -124,7 +124,7 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
         yield _allow("UseBootstrapRoles", ["sts:AssumeRole"], roles)
     storage = f"{names.deployment}-storage"
     stack_arn = partial(environment.arn, "cloudformation")
-    own = [stack_arn(f"stack/{name}/*") for name in names.in_place_of("StackName")]
+    stacks = [stack_arn(f"stack/{name}/*") for name in names.in_place_of("StackName")]
     cluster = next(iter(clusters), None)
     yield from statements_of(read_permissions(names))
     # A plan says what the role that CloudFormation works with may not do.
@@ -137,7 +137,7 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
         )
     # What `hyperpod-cdk deploy` says to run after a failure; CloudFormation does it with the
     # stack's role.
-    yield _allow("RecoverStacks", _RECOVER_STACKS, own)
+    yield _allow("RecoverStacks", _RECOVER_STACKS, stacks)
     # Of a stack whose creation failed. No more than CDK's bootstrap gives its role for deployments.
     lifted = ["cloudformation:UpdateTerminationProtection"]
     yield _allow("LiftProtection", lifted, [stack_arn(f"stack/{storage}/*")])
@@ -146,14 +146,14 @@ def _statements(assembly: Path, names: Names) -> Iterator[Statement]:
 
 
 def _to_kubernetes(cluster: str, environment: Environment) -> Iterator[Statement]:
-    own = [environment.arn("eks", f"cluster/{cluster}")]
+    cluster_arn = [environment.arn("eks", f"cluster/{cluster}")]
     admin = "cluster-access-policy/AmazonEKSClusterAdminPolicy"
     # The command with which a refused deletion is consented to.
-    yield _allow("Consent", ["eks:TagResource"], own) | {
+    yield _allow("Consent", ["eks:TagResource"], cluster_arn) | {
         "Condition": {"ForAllValues:StringEquals": {"aws:TagKeys": [CONSENT_TAG]}}
     }
     # The command in the output GrantAdminCommand of the platform stack.
-    yield _allow("CreateAccessEntries", ["eks:CreateAccessEntry"], own)
+    yield _allow("CreateAccessEntries", ["eks:CreateAccessEntry"], cluster_arn)
     entries = environment.arn("eks", f"access-entry/{cluster}/*")
     policy = environment.arn("eks", admin, region="", account="aws")
     yield _allow("MakeAdmins", ["eks:AssociateAccessPolicy"], [entries]) | {
@@ -184,9 +184,9 @@ def policies_of(assembly: Path, *, deployment: str, environment: Environment) ->
     An OSError if nothing was synthesized into the directory; an UnknownTypeError as `needs` says.
     """
     stacks = stacks_by_name(assembly)
-    resources = [each for stack in stacks for each in stack.resources.values()]
+    resources = [resource for stack in stacks for resource in stack.resources.values()]
     names = Names(deployment=deployment, environment=environment, resources=resources)
-    needed = needs({each.name: each.template for each in stacks}, names)
+    needed = needs({stack.name: stack.template for stack in stacks}, names)
     return Policies(
         deployer=tuple(split(_statements(assembly, names))),
         cloudformation=tuple(split(statements_of(needed))),
@@ -237,10 +237,10 @@ def next_steps(
     directory: Path,
 ) -> Iterator[str]:
     """Yield what the documents are for, and the commands that use them."""
-    found = dict(documents(policies))
+    made = dict(documents(policies))
     sizes = {
         name: f"  {directory}/{name}.json ({size(document)} characters)"
-        for name, document in found.items()
+        for name, document in made.items()
     }
     yield "For the person or pipeline that deploys:"
     yield from (line for name, line in sizes.items() if name.startswith("deployer"))
@@ -253,16 +253,16 @@ def next_steps(
     # A name for each content and region, so that an update's policies fit next to the former ones.
     names = {
         name: f"{name}-{environment.region}-{sha256(json.dumps(document).encode()).hexdigest()[:8]}"
-        for name, document in found.items()
+        for name, document in made.items()
     }
-    for name in found:
+    for name in made:
         yield (
             f"  aws iam create-policy --policy-name {deployment}-{names[name]} "
             f"--policy-document file://{directory}/{name}.json"
         )
     arns = ",".join(
         environment.iam_arn(f"policy/{deployment}-{names[name]}")
-        for name in found
+        for name in made
         if name.startswith("cloudformation")
     )
     yield f"  {command_line('bootstrap', config_path, '--policies', arns)}"

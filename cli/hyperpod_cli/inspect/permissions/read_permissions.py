@@ -54,9 +54,9 @@ def read_permissions(names: Names) -> Iterator[Need]:
     """
     read = _Read(names=names)
     for action, places in read_actions().items():
-        found = {arn for existing in places for arn in read.resources(action, existing=existing)}
-        if found:
-            yield Need(action=action, resources=tuple(sorted(found)))
+        arns = {arn for existing in places for arn in read.resources(action, existing=existing)}
+        if arns:
+            yield Need(action=action, resources=tuple(sorted(arns)))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -151,5 +151,5 @@ class _Read:
                     yield from self._roles(group["ExecutionRole"])
 
     def _roles(self, value: Value) -> Iterator[str]:
-        found = [value] if isinstance(value, str) else strings(value, self.names.environment)
-        yield from (arn for arn in found if ":role/" in arn and "*" not in arn)
+        texts = [value] if isinstance(value, str) else strings(value, self.names.environment)
+        yield from (arn for arn in texts if ":role/" in arn and "*" not in arn)

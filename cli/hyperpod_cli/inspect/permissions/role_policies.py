@@ -19,7 +19,7 @@ def role_policies(iam: AwsClient, role: str) -> tuple[Documents, Documents]:
     boundary = iam.get_role(RoleName=role)["Role"].get("PermissionsBoundary", {})
     bounds = {arn: document(arn) for arn in filter(None, [boundary.get("PermissionsBoundaryArn")])}
     attached = listed(iam, "list_attached_role_policies", "AttachedPolicies", RoleName=role)
-    found = {each["PolicyArn"]: document(each["PolicyArn"]) for each in attached}
+    documents = {policy["PolicyArn"]: document(policy["PolicyArn"]) for policy in attached}
     for name in listed(iam, "list_role_policies", "PolicyNames", RoleName=role):
-        found[name] = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
-    return found, bounds
+        documents[name] = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
+    return documents, bounds

@@ -52,7 +52,7 @@ def addons_there(config: Config, target: Target, *kinds: StackKind) -> tuple[set
     eks, name = target.client("eks"), config.eks_cluster_name
     there = {*listed(eks, "list_addons", "addons", clusterName=name)}
     of_stacks = [resources_of(config, kind, target.client, resource_type=_ADDON) for kind in kinds]
-    return there, there - {each.partition("|")[2] for ids in of_stacks for each in ids}
+    return there, there - {text.partition("|")[2] for ids in of_stacks for text in ids}
 
 
 def governance_of(
@@ -76,7 +76,7 @@ def governance_of(
 def _resources(config: Config, kind: StackKind, clients: Clients) -> dict[str, str] | None:
     try:
         there = stack_resources(clients("cloudformation"), stack_name(config, kind))
-        return {each.physical_id: each.type for each in there if each.physical_id}
+        return {item.physical_id: item.type for item in there if item.physical_id}
     except ClientError as error:
         if is_unknown_stack(error):
             return None

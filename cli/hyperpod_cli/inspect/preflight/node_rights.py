@@ -55,13 +55,13 @@ def needed_statements(
         data_buckets=config.cluster.data_buckets,
     )
     accounting = config.cluster.accounting
-    is_controller = any(each in groups for each in config.cluster.groups_of_type(CONTROLLER))
+    is_controller = any(group in groups for group in config.cluster.groups_of_type(CONTROLLER))
     # A new database's secret has a name that RDS draws; only the secrets of RDS begin so.
     if accounting is not None and is_controller:
         arn = target.arn("secretsmanager", "secret:rds!db-*")
         known = accounting if accounting.exists else AccountingConfig(endpoint="x", secret_arn=arn)
         statements += accounting_statements(stack, ImportedAccountingDatabase(accounting=known))
-    resolved = stack.resolve([each.to_statement_json() for each in statements])
+    resolved = stack.resolve([statement.to_statement_json() for statement in statements])
     return [_known(statement, target) for statement in resolved]
 
 

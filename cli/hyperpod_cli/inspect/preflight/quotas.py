@@ -116,7 +116,7 @@ def _types(group: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupDetails.html
     """
     if "InstanceRequirements" in group:
-        for each in group.get("InstanceTypeDetails", ()):
-            yield each["InstanceType"], each.get("CurrentCount", 0)
+        for detail in group.get("InstanceTypeDetails", ()):
+            yield detail["InstanceType"], detail.get("CurrentCount", 0)
     elif "InstanceType" in group:
         yield group["InstanceType"], _count(group)

@@ -130,11 +130,11 @@ class PreflightReport:
     def show(self, *, as_json: bool) -> None:
         """Print it."""
         if as_json:
-            print_json([self._row(each) for each in self.results])
+            print_json([self._row(result) for result in self.results])
             return
         out = console()
         out.print(f"Account {self.target.account}, region {self.target.region}\n")
-        width = max((len(each.name) for each in self.results), default=0)
+        width = max((len(result.name) for result in self.results), default=0)
         for result in self.results:
             name = styled(f"{result.name:<{width}}  ")
             out.print(name.append(str(result.status), style=_STYLES[result.status]))

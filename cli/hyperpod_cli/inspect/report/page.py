@@ -44,8 +44,8 @@ class Attempt:
     @property
     def stacks(self) -> Mapping[str, StackProgress]:
         """What became of each stack on which CloudFormation worked."""
-        found = {name: progress_of(events) for name, events in self.events.items()}
-        return {name: stack for name, stack in found.items() if stack.status}
+        stacks = {name: progress_of(events) for name, events in self.events.items()}
+        return {name: stack for name, stack in stacks.items() if stack.status}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -98,16 +98,16 @@ def page(content: Content) -> str:
             attempts=content.attempts,
             failures=[attempt for attempt in content.attempts if attempt.messages],
             outputs={stack: _shown(values) for stack, values in content.outputs.items()},
-            checks=sorted(content.checks, key=lambda each: (each.ok, not each.is_known)),
+            checks=sorted(content.checks, key=lambda check: (check.ok, not check.is_known)),
             checks_summary=summary_of_checks(content.checks),
-            has_problems=any(not each.ok for each in content.checks if each.is_known),
+            has_problems=any(not check.ok for check in content.checks if check.is_known),
         )
     )
 
 
 @cache
 def _environment() -> Environment:
-    found = Environment(
+    environment = Environment(
         loader=FileSystemLoader(TEMPLATE.parent),
         autoescape=True,
         finalize=_without_secrets,
@@ -115,7 +115,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         undefined=StrictUndefined,
     )
-    found.filters |= {
+    environment.filters |= {
         "blocks": _blocks,
         "breakable": _breakable,
         "cost_summary": summary,
@@ -125,7 +125,7 @@ def _environment() -> Environment:
         "what": what,
         "with_code": _with_code,
     }
-    return found
+    return environment
 
 
 def _without_secrets(value: object) -> object:

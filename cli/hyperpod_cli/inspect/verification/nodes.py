@@ -83,7 +83,7 @@ def miscounted(groups: Iterable[str], *, config: Config) -> str | None:
 
 def _bounds(*groups: NodeGroupConfig) -> tuple[int, int]:
     """Return the fewest and the most nodes of groups."""
-    counts = [(each.instance_count, getattr(each, "min_instance_count", None)) for each in groups]
+    counts = [(item.instance_count, getattr(item, "min_instance_count", None)) for item in groups]
     least = sum(nodes_needed({"TargetCount": most, "MinCount": few}) for most, few in counts)
     return least, sum(most for most, _ in counts)
 

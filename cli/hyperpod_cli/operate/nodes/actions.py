@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hyperpod_cli.terminal.errors import OpsError
 
@@ -67,9 +67,7 @@ def act(
 
     BotoCoreError: AWS could not be asked, or did not answer: the nodes tell what happened.
     """
-    call: Callable[..., Mapping[str, Any]] = getattr(
-        sagemaker, f"batch_{action.name}_cluster_nodes"
-    )
+    call = getattr(sagemaker, f"batch_{action.name}_cluster_nodes")
     answer = call(ClusterName=cluster, NodeIds=[*ids])
     return {
         failed["NodeId"]: _why(failed.get("ErrorCode") or failed["Code"], failed["Message"])

@@ -279,9 +279,8 @@ def _facts(snapshot: Snapshot) -> Facts:
         parts = [f"{group.current:,} of {group.target:,} nodes, {healthy}"]
         parts += [f"deep checks: {checked(group)}"] if group.deep_health_checks else []
         facts["group", group.name] = ", ".join([*parts, group.status])
-    for managed in snapshot.node_groups:
-        words = (_size(managed), managed.status, *managed.issues)
-        facts["node group", managed.name] = ", ".join(words)
+    for item in snapshot.node_groups:
+        facts["node group", item.name] = ", ".join([_size(item), item.status, *item.issues])
     for node in snapshot.nodes:
         if node.trouble:
             facts["node", f"{node.group} {node.id}"] = node.trouble

@@ -30,7 +30,7 @@ def endpoint_services(config: Config, target: Target) -> Problems:
     """
     if not config.network.closed:
         return
-    needed = [each.name for each in config.endpoint_services]
+    needed = [service.name for service in config.endpoint_services]
     offered = _offered(needed, target)
     there = {name.partition(f".{target.region}.")[2] for name in offered}
     for service in needed:
@@ -60,14 +60,14 @@ def endpoint_services(config: Config, target: Target) -> Problems:
 
 def _offered(services: Sequence[str], target: Target) -> dict[str, set[str]]:
     """Return the names of the zones of each endpoint service, by the endpoint service's name."""
-    names = [f"{prefix}.{target.region}.{each}" for each in services for prefix in _PREFIXES]
+    names = [f"{prefix}.{target.region}.{name}" for name in services for prefix in _PREFIXES]
     offered: dict[str, set[str]] = {}
     # A filter finds nothing where a name would be an error.
     filters = [{"Name": "service-name", "Values": names}]
-    for each in listed(
+    for service in listed(
         target.client("ec2"), "describe_vpc_endpoint_services", "ServiceDetails", Filters=filters
     ):
-        offered.setdefault(each["ServiceName"], set()).update(each["AvailabilityZones"])
+        offered.setdefault(service["ServiceName"], set()).update(service["AvailabilityZones"])
     return offered
 
 

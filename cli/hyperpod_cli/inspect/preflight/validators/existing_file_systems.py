@@ -120,7 +120,7 @@ def _network_problems(
         port for port in kind.ports if not any(first <= port <= last for first, last in ranges)
     ]
     if groups and closed:
-        names = ", ".join(each["GroupId"] for each in groups)
+        names = ", ".join(group["GroupId"] for group in groups)
         nodes = group or "the nodes' new group (name an existing one in network.security_group_id)"
         yield (
             f"has the security group {names}, which does not let TCP {closed[0]} in from "
@@ -148,7 +148,7 @@ def _security_groups(record: Record, target: Target) -> list[Record]:
     if not known:
         return []
     interfaces = ec2.describe_network_interfaces(NetworkInterfaceIds=known)["NetworkInterfaces"]
-    ids = {group["GroupId"] for each in interfaces for group in each["Groups"]}
+    ids = {group["GroupId"] for interface in interfaces for group in interface["Groups"]}
     return list(ec2.describe_security_groups(GroupIds=sorted(ids))["SecurityGroups"])
 
 

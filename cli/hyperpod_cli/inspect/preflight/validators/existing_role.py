@@ -83,12 +83,12 @@ def _denied(statement: Mapping[str, Any], target: Target, *, arn: str) -> list[s
     https://docs.aws.amazon.com/IAM/latest/APIReference/API_SimulatePrincipalPolicy.html
     """
     actions, resources = as_list(statement["Action"]), as_list(statement["Resource"])
-    together = [[each] for each in resources] if len(actions) == 1 else [resources]
+    together = [[arn] for arn in resources] if len(actions) == 1 else [resources]
     fine = [
         _allowed(actions, some, target, arn=arn, context=[*_context(statement)])
         for some in together
     ]
-    return [action for action in actions if not all(action in each for each in fine)]
+    return [action for action in actions if not all(action in allowed for allowed in fine)]
 
 
 def _allowed(
@@ -100,7 +100,7 @@ def _allowed(
     context: Sequence[Mapping[str, Any]],
 ) -> set[str]:
     # The simulator takes no pattern, but an ARN that matches one.
-    arns = [each if each == "*" else each.replace("*", "example") for each in resources]
+    arns = [arn if arn == "*" else arn.replace("*", "example") for arn in resources]
     answers = listed(
         target.client("iam"),
         "simulate_principal_policy",
@@ -121,8 +121,8 @@ def _is_fine(answer: Mapping[str, Any]) -> bool:
     https://docs.aws.amazon.com/IAM/latest/APIReference/API_EvaluationResult.html
     """
     of_resources = answer.get("ResourceSpecificResults", ())
-    decisions = {answer["EvalDecision"], *(each["EvalResourceDecision"] for each in of_resources)}
-    is_open = any(each.get("MissingContextValues") for each in (answer, *of_resources))
+    decisions = {answer["EvalDecision"], *(item["EvalResourceDecision"] for item in of_resources)}
+    is_open = any(result.get("MissingContextValues") for result in (answer, *of_resources))
     return "allowed" in decisions or is_open
 
 
@@ -135,7 +135,7 @@ def _context(statement: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for operator, keys in statement.get("Condition", {}).items():
         is_set = operator.startswith(("ForAllValues:", "ForAnyValue:"))
         for key, values in keys.items():
-            examples = [each.replace("*", "example") for each in as_list(values)]
+            examples = [value.replace("*", "example") for value in as_list(values)]
             yield {
                 "ContextKeyName": key,
                 "ContextKeyValues": examples if is_set else examples[:1],

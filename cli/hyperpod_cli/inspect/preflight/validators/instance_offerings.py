@@ -74,14 +74,14 @@ def _command(instance_type: str) -> str:
 
 def _offered(config: Config, target: Target) -> dict[str, set[str]]:
     """Return the ids of the zones in which EC2 offers each type, by EC2's names."""
-    types = {ec2_name(each) for each in config.cluster.instance_types}
-    types |= {each for group in config.node_groups for each in group.instance_types}
+    types = {ec2_name(name) for name in config.cluster.instance_types}
+    types |= {name for group in config.node_groups for name in group.instance_types}
     asked = {
         "LocationType": "availability-zone-id",
         "Filters": [{"Name": "instance-type", "Values": sorted(types)}],
     }
     offered: dict[str, set[str]] = {}
     operation = "describe_instance_type_offerings"
-    for each in listed(target.client("ec2"), operation, "InstanceTypeOfferings", **asked):
-        offered.setdefault(each["InstanceType"], set()).add(each["Location"])
+    for offering in listed(target.client("ec2"), operation, "InstanceTypeOfferings", **asked):
+        offered.setdefault(offering["InstanceType"], set()).add(offering["Location"])
     return offered

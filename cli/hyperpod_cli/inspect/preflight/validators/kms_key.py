@@ -105,7 +105,7 @@ def leaves_it_to_iam(policy: Mapping[str, Any], action: str, target: Target) -> 
 
 
 def _allowing(policy: Mapping[str, Any]) -> list[Statement]:
-    return [each for each in as_list(policy["Statement"]) if each["Effect"] == "Allow"]
+    return [item for item in as_list(policy["Statement"]) if item["Effect"] == "Allow"]
 
 
 def _missing(config: Config, policy: Mapping[str, Any], *, target: Target) -> Iterator[Statement]:
@@ -143,7 +143,7 @@ def _covers(
 ) -> bool:
     return any(
         _is_for(statement.get("Principal"), principals)
-        and any(fnmatchcase(action.lower(), each.lower()) for each in _texts(statement, "Action"))
+        and any(fnmatchcase(action.lower(), text.lower()) for text in _texts(statement, "Action"))
         and _may_hold(statement.get("Condition", {}), log_group=log_group)
         for statement in statements
     )
@@ -153,7 +153,7 @@ def _is_for(principal: object, wanted: tuple[str, tuple[str, ...]]) -> bool:
     kind, names = wanted
     if not isinstance(principal, Mapping):
         return principal == "*"
-    return any(each in (*names, "*") for each in _texts(principal, kind))
+    return any(text in (*names, "*") for text in _texts(principal, kind))
 
 
 def _may_hold(conditions: Mapping[str, Mapping[str, Any]], *, log_group: str | None) -> bool:

@@ -25,9 +25,9 @@ def orchestrator(config: Config, target: Target) -> Problems:
     if described is None or described["StackStatus"] in FAILED_CREATIONS:
         return
     held = (
-        str(each["ParameterValue"])
-        for each in described.get("Parameters", ())
-        if each["ParameterKey"].startswith("Orchestrator")
+        str(parameter["ParameterValue"])
+        for parameter in described.get("Parameters", ())
+        if parameter["ParameterKey"].startswith("Orchestrator")
     )
     has = next(held, EKS)
     if has != wanted:

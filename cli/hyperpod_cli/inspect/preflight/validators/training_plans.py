@@ -61,10 +61,10 @@ def with_plan(config: Config, plan: str, *, target: Target) -> Config:
             f"--training-plan: {plan!r} is not in {target.region}; `aws sagemaker "
             f"list-training-plans --region {target.region}` lists those that are"
         )
-    types = {each["InstanceType"] for each in described.get("ReservedCapacitySummaries", [])}
+    types = {item["InstanceType"] for item in described.get("ReservedCapacitySummaries", [])}
     arn = {"training_plan_arn": described["TrainingPlanArn"]}
     groups = config.cluster.all_groups
-    fitting = [each for each in groups if types & {*each.possible_instance_types}]
+    fitting = [group for group in groups if types & {*group.possible_instance_types}]
     if not fitting:
         raise OpsError(
             f"--training-plan: {plan!r} has {', '.join(sorted(types))}, and no group of the "
@@ -86,8 +86,8 @@ def _plan(name: str, target: Target) -> Plan | None:
 
 def _findings(plan: Plan, groups: Groups, *, config: Config, target: Target) -> Iterator[Finding]:
     capacities = plan.get("ReservedCapacitySummaries", [])
-    types = {each["InstanceType"] for each in capacities}
-    zones = {each["AvailabilityZone"] for each in capacities if each.get("AvailabilityZone")}
+    types = {capacity["InstanceType"] for capacity in capacities}
+    zones = {item["AvailabilityZone"] for item in capacities if item.get("AvailabilityZone")}
     for where, group in groups:
         path, arn = (*where, "training_plan_arn"), group.training_plan_arn
         if plan["Status"] not in _USABLE:

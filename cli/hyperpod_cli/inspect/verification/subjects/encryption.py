@@ -90,7 +90,7 @@ def encryption(deployment: LiveDeployment) -> Checks:
             f"aws sagemaker describe-cluster --cluster-name {name}: volumes encrypted with the key"
         )
         yield _check(
-            title, ok=bool(groups) and all(_encrypts_volumes(each, own_keys) for each in groups)
+            title, ok=bool(groups) and all(_encrypts_volumes(group, own_keys) for group in groups)
         )
     if section.logs:
         yield _log_groups(deployment, key=key)
@@ -102,8 +102,8 @@ def _check(title: str, *, ok: bool) -> Check:
 
 def _encrypts_secrets(cluster: Mapping[str, Any], key: str) -> bool:
     return [
-        (each["resources"], each["provider"]["keyArn"])
-        for each in cluster.get("encryptionConfig", [])
+        (part["resources"], part["provider"]["keyArn"])
+        for part in cluster.get("encryptionConfig", [])
     ] == [(["secrets"], key)]
 
 
@@ -119,9 +119,9 @@ def _encrypts_scripts(s3: AwsClient, bucket: str, *, script: str, key: str) -> b
 def _provisioned(fsx: AwsClient, cluster: str, *, key: str) -> Check:
     tag = {"Key": PROVISIONED_TAG, "Value": cluster}
     others = [
-        each["FileSystemId"]
-        for each in listed(fsx, "describe_file_systems", "FileSystems")
-        if tag in each.get("Tags", ()) and each.get("KmsKeyId") != key
+        files["FileSystemId"]
+        for files in listed(fsx, "describe_file_systems", "FileSystems")
+        if tag in files.get("Tags", ()) and files.get("KmsKeyId") != key
     ]
     return checked(
         "aws fsx describe-file-systems: those of claims encrypted with the key",
@@ -132,7 +132,7 @@ def _provisioned(fsx: AwsClient, cluster: str, *, key: str) -> Check:
 
 def _encrypts_volumes(group: Mapping[str, Any], keys: set[str]) -> bool:
     storage = group.get("InstanceStorageConfigs") or []
-    volumes = [each["EbsVolumeConfig"] for each in storage if "EbsVolumeConfig" in each]
+    volumes = [volume["EbsVolumeConfig"] for volume in storage if "EbsVolumeConfig" in volume]
     is_of_key = {volume.get("VolumeKmsKeyId") for volume in volumes} <= keys
     return is_of_key and any(volume.get("RootVolume") for volume in volumes)
 
@@ -141,11 +141,11 @@ def _log_groups(deployment: LiveDeployment, *, key: str) -> Check:
     config = deployment.config
     names = resources_of(config, "platform", deployment.client, resource_type=_LOG_GROUP)
     described = listed(deployment.client("logs"), "describe_log_groups", "logGroups")
-    groups = [each for each in described if each["logGroupName"] in names]
+    groups = [group for group in described if group["logGroupName"] in names]
     days = config.log_retention_days
     ok = all(
-        each.get("kmsKeyId") == key and days in (None, each.get("retentionInDays"))
-        for each in groups
+        group.get("kmsKeyId") == key and days in (None, group.get("retentionInDays"))
+        for group in groups
     )
     title = f"aws logs describe-log-groups: the {len(names)} of {stack_name(config, 'platform')}"
     return _check(f"{title} encrypted with the key", ok=ok and len(groups) == len(names) > 0)

@@ -19,7 +19,7 @@ def _links(deployment: LiveDeployment, files: LustreConfig, *, file_system: str)
         return
     of_files = [{"Name": "file-system-id", "Values": [file_system]}]
     answer = deployment.client("fsx").describe_data_repository_associations(Filters=of_files)
-    states = {each["FileSystemPath"]: each["Lifecycle"] for each in answer["Associations"]}
+    states = {link["FileSystemPath"]: link["Lifecycle"] for link in answer["Associations"]}
     for repository in files.data_repositories:
         state = states.get(repository.path, "not there")
         yield checked(

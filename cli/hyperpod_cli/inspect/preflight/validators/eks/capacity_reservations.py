@@ -50,7 +50,7 @@ def capacity_reservations(config: Config, target: Target) -> Problems:
             members.setdefault(group.reservation, []).append((where, group))
     for (key, named), groups in members.items():
         use = _Use(key=key, named=named, groups=groups, config=config, target=target)
-        yield from ((each, use.command) for each in use.findings())
+        yield from ((finding, use.command) for finding in use.findings())
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -117,8 +117,8 @@ class _Use:
             resources = [*listed(client, "list_group_resources", "Resources", Group=self.named)]
         except client.exceptions.NotFoundException:
             return []
-        arns = [each["Identifier"]["ResourceArn"] for each in resources]
-        ids = [each.rpartition("/")[2] for each in arns if ":capacity-reservation/" in each]
+        arns = [resource["Identifier"]["ResourceArn"] for resource in resources]
+        ids = [arn.rpartition("/")[2] for arn in arns if ":capacity-reservation/" in arn]
         return self._described(ids) if ids else []
 
     def _absent(self) -> Iterator[Finding]:
@@ -137,7 +137,7 @@ class _Use:
         # Of a stack that is there, its own nodes are among those in use.
         is_new = not is_deployed(self.config, "node-groups", self.target)
         count = "AvailableInstanceCount" if is_new else "TotalInstanceCount"
-        left = sum(each[count] for each in usable if each["State"] == _ACTIVE)
+        left = sum(reservation[count] for reservation in usable if reservation["State"] == _ACTIVE)
         wanted = sum(group.desired_size for _, group in self.groups)
         if wanted <= left:
             return

@@ -30,7 +30,7 @@ def left_out_properties(config: Config, target: Target) -> Problems:
     there = _deployed(stack, target)
     cidrs = there.get("ResourcesVpcConfig", {}).get("PublicAccessCidrs")
     if cidrs is not None and config.eks.stated_public_access_cidrs is None:
-        kept = [each for each in cidrs if each != ANYWHERE] or [_OF_NOBODY]
+        kept = [cidr for cidr in cidrs if cidr != ANYWHERE] or [_OF_NOBODY]
         message = (
             f"takes the list out of the template of {stack}, which CloudFormation refuses; write "
             f"[{', '.join((ANYWHERE, *kept))}], which is anywhere too"

@@ -18,7 +18,7 @@ def mig_profiles(config: Config, target: Target) -> Problems:
     """
     name = config.cluster.name
     cluster = answer_of(target.client("sagemaker").describe_cluster, ClusterName=name) or {}
-    there = {each["InstanceGroupName"]: each for each in cluster.get("InstanceGroups", ())}
+    there = {group["InstanceGroupName"]: group for group in cluster.get("InstanceGroups", ())}
     for where, group in config.cluster.instance_groups_with_paths():
         current = there.get(group.name, {})
         labels = (current.get("KubernetesConfig") or {}).get("CurrentLabels") or {}

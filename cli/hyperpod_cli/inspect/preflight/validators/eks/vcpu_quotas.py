@@ -90,7 +90,7 @@ def _quota(group: ManagedNodeGroupConfig) -> str | None:
 
 
 def _code(instance_type: str, *, is_spot: bool) -> str | None:
-    codes = (codes for each, codes in _KINDS.items() if re.match(rf"(?:{each})\d", instance_type))
+    codes = (codes for kind, codes in _KINDS.items() if re.match(rf"(?:{kind})\d", instance_type))
     return next((spot if is_spot else on_demand for on_demand, spot in codes), None)
 
 
@@ -100,7 +100,7 @@ def _used(config: Config, target: Target) -> Counter[str]:
     cluster_tag = {"Key": CLUSTER_TAG, "Value": config.eks_cluster_name}
     ec2 = target.client("ec2")
     reservations = listed(ec2, "describe_instances", "Reservations", Filters=_BILLED)
-    for instance in (each for reservation in reservations for each in reservation["Instances"]):
+    for instance in (item for reservation in reservations for item in reservation["Instances"]):
         lifecycle = instance.get("InstanceLifecycle")
         code = _code(instance["InstanceType"], is_spot=lifecycle == "spot")
         is_counted = lifecycle in (None, "spot") and code is not None

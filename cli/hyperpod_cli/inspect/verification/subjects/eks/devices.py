@@ -87,17 +87,17 @@ def _is_wanted(device: _Device, *, deployment: LiveDeployment) -> bool:
     config = deployment.config
     types = [
         *(
-            each.possible_instance_types
-            for each in config.cluster.all_groups
-            if each.instance_count
+            group.possible_instance_types
+            for group in config.cluster.all_groups
+            if group.instance_count
         ),
         *(
-            each.instance_types
-            for each in config.node_groups
-            if each.desired_size and (each.has_efa or device.column != "EFA")
+            group.instance_types
+            for group in config.node_groups
+            if group.desired_size and (group.has_efa or device.column != "EFA")
         ),
     ]
-    return any(all(_count(device, each) for each in of_group) for of_group in types)
+    return any(all(_count(device, name) for name in of_group) for of_group in types)
 
 
 def _count(device: _Device, instance_type: str) -> int:

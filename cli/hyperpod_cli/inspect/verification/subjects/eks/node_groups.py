@@ -36,9 +36,9 @@ def _group(group: ManagedNodeGroupConfig, *, deployment: LiveDeployment) -> Chec
         or "Wait while EKS changes it; if it stays so, see docs: node-groups",
     )
     nodes = [
-        each for each in deployment.ec2_nodes if labels_of(each)[NODE_GROUP_LABEL] == group.name
+        node for node in deployment.ec2_nodes if labels_of(node)[NODE_GROUP_LABEL] == group.name
     ]
-    ready = [each for each in nodes if is_ready(each)]
+    ready = [node for node in nodes if is_ready(node)]
     # An autoscaler may have changed it.
     wanted = described["scalingConfig"]["desiredSize"]
     yield checked(

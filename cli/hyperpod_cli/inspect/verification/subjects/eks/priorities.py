@@ -16,11 +16,11 @@ _ADVICE = (
 def priorities(deployment: LiveDeployment) -> Checks:
     """The classes of `helm.priority_classes` and `system-node-critical` exist."""
     listed = SchedulingV1Api(deployment.kubernetes).list_priority_class().items
-    found = {item.metadata.name for item in listed}
-    yield from _check(["system-node-critical"], found=found)
-    own = [item.name for item in deployment.config.helm.priority_classes or ()]
-    if own:
-        yield from _check(own, found=found)
+    there = {item.metadata.name for item in listed}
+    yield from _check(["system-node-critical"], found=there)
+    wanted = [item.name for item in deployment.config.helm.priority_classes or ()]
+    if wanted:
+        yield from _check(wanted, found=there)
 
 
 def _check(names: Sequence[str], *, found: set[str]) -> Checks:

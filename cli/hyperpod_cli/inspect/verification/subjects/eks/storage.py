@@ -37,10 +37,10 @@ def _claims(
 ) -> Checks:
     core = CoreV1Api(deployment.kubernetes)
     source = ".spec.nfs.server" if files.label == "home" else ".spec.csi.volumeHandle"
-    for each in files.claims:
-        name = each.name or f"{files.label}-claim"
-        where = f" -n {each.namespace}" if each.namespace != "default" else ""
-        claim = existing(core.read_namespaced_persistent_volume_claim, name, each.namespace)
+    for item in files.claims:
+        name = item.name or f"{files.label}-claim"
+        where = f" -n {item.namespace}" if item.namespace != "default" else ""
+        claim = existing(core.read_namespaced_persistent_volume_claim, name, item.namespace)
         phase = None if claim is None else claim.status.phase
         yield checked(
             f"kubectl get pvc {name}{where} -o jsonpath={{.status.phase}}",

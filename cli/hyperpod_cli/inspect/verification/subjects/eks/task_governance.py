@@ -48,7 +48,7 @@ def task_governance(deployment: LiveDeployment) -> Checks:
     yield _KUEUE.check(deployment, install="`hyperpod-cdk deploy` installs it")
     sagemaker, name = deployment.client("sagemaker"), config.cluster.name
     arn = sagemaker.describe_cluster(ClusterName=name)["ClusterArn"]
-    there = {(noun, each["Name"]): each for noun, each in governance_of(sagemaker, arn)}
+    there = {(noun, item["Name"]): item for noun, item in governance_of(sagemaker, arn)}
     for noun, item_name, wanted in _wanted(config.governance, name):
         yield checked(
             f"aws sagemaker list-{noun.command}s --cluster-arn {arn}: {item_name} in force",

@@ -20,8 +20,8 @@ def mounts(deployment: LiveDeployment) -> Checks:
             and name
             not in [
                 mount.get("DnsName")
-                for each in described.get(group.name, {}).get("InstanceStorageConfigs") or ()
-                for mount in each.values()
+                for storage in described.get(group.name, {}).get("InstanceStorageConfigs") or ()
+                for mount in storage.values()
             ]
         ]
         yield checked(
