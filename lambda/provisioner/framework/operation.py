@@ -137,7 +137,9 @@ def look(request: Request, *, begun_at: float, cloudformation: AwsClient, clock:
                 break
         elif event.get("LogicalResourceId") == request.owner.logical_id:
             last = last or event
-            properties, latest = _properties(event), seconds(event) == seconds(last)
+            latest = seconds(event) == seconds(last)
+            # Those of no request, if it shows none.
+            properties = _parsed(event.get("ResourceProperties", ""))
             if sure and properties == wanted:
                 continue
             if sure and properties == former:
@@ -175,11 +177,6 @@ def _events(stack_id: str, *, cloudformation: AwsClient, clock: Clock) -> Iterat
     except AWS_ERRORS as error:
         if not is_unknown_stack(error):
             raise
-
-
-def _properties(event: Event) -> object:
-    """Return the properties that an event shows; those of no request if it shows none."""
-    return _parsed(event.get("ResourceProperties", ""))
 
 
 @lru_cache(maxsize=64)  # each look shows the same events again

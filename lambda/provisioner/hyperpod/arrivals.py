@@ -177,7 +177,7 @@ def _line(name: str, described: Described, arrivals: Arrivals) -> str:
     failures = arrivals.failures_of(name) or arrivals.failures_of(None)
     checked = len(arrivals.checked(name))
     if failures:
-        failure = _most_telling(failures)
+        failure = next((one for one in failures if one.cause is not UNKNOWN), failures[0])
         cause = shortened(str(failure.within_group()).rstrip(". "), _CAUSE_BYTES)
         step = shortened(failure.next_step(described), _STEP_BYTES)
     elif checked:
@@ -190,10 +190,6 @@ def _line(name: str, described: Described, arrivals: Arrivals) -> str:
         cause = "HyperPod has reported no error"
         step = "Wait, then run the command above."
     return f"{counts}: {cause}. {step}"
-
-
-def _most_telling(failures: list[ReportedFailure]) -> ReportedFailure:
-    return next((one for one in failures if one.cause is not UNKNOWN), failures[0])
 
 
 def _that_fit(lines: list[str]) -> Iterator[str]:
