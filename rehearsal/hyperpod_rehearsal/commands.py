@@ -117,7 +117,7 @@ def matrix(config_paths: Sequence[Path], *, quarter: int | None) -> int:
                 quarter, work_directory=work_directory.absolute(), progress=progress
             )
     progress.show("\n".join(["", *map(str, played)]))
-    failed = sum(not each.ok for each in played)
+    failed = sum(not outcome.ok for outcome in played)
     progress.show(f"\n{len(played) - failed} of {len(played)} as expected.")
     return FAILED if failed else 0
 
@@ -128,7 +128,7 @@ def pipeline(config_path: Path, *, checks: bool) -> int:
     progress = Progress()
     with _alone_in(work_directory):
         loaded = load_file(config_path)
-        found = PipelineRehearsal(
+        facts = PipelineRehearsal(
             loaded=loaded,
             config_path=config_path,
             chart=choose_chart(loaded.deployments[0].config),
@@ -136,10 +136,10 @@ def pipeline(config_path: Path, *, checks: bool) -> int:
             checks=checks,
             progress=progress,
         ).run()
-        report = json.dumps([asdict(check) for check in found], indent=2)
+        report = json.dumps([asdict(check) for check in facts], indent=2)
         (work_directory / "report.json").write_text(report + "\n", encoding="utf-8")
-    failed = sum(not check.ok for check in found)
-    progress.show(f"\n{len(found) - failed} of {len(found)} as expected.")
+    failed = sum(not check.ok for check in facts)
+    progress.show(f"\n{len(facts) - failed} of {len(facts)} as expected.")
     return FAILED if failed else 0
 
 
@@ -155,11 +155,11 @@ def change(
     """Deploy a change on what an archive has, and show what it does."""
     work_directory = Path("build/rehearse-change")
     with _alone_in(work_directory):
-        found = read_archive(archive)
+        archived = read_archive(archive)
         config = load_config(config_path)
-        refuse_other(found, config=config, path=config_path, source=str(archive))
+        refuse_other(archived, config=config, path=config_path, source=str(archive))
         prediction = ChangeRehearsal(
-            archive=found,
+            archive=archived,
             config_path=config_path,
             work_directory=work_directory.absolute(),
             # What is asked for is on standard output alone.
@@ -181,8 +181,8 @@ def fault(name: str, *, group: str, config_path: Path) -> str:
     return cause(
         name,
         group=group,
-        groups=[each.name for each in groups],
-        checked=[each.name for each in groups if each.deep_health_checks],
+        groups=[group.name for group in groups],
+        checked=[group.name for group in groups if group.deep_health_checks],
         api=os.environ.get(FAULTS_VARIABLE),
     )
 

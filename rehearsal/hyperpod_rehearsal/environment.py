@@ -84,8 +84,8 @@ class KubernetesNodes(Observer):
         What the service looks at is not published, nor what it says. The page has one name that
         must not be changed: the namespace of what resiliency runs.
         """
-        found = self._kubernetes.objects("v1", "Namespace")
-        if all(namespace["metadata"]["name"] != self.NAMESPACE for namespace in found):
+        namespaces = self._kubernetes.objects("v1", "Namespace")
+        if all(namespace["metadata"]["name"] != self.NAMESPACE for namespace in namespaces):
             message = (
                 f"EKS cluster {eks_cluster_arn} lacks the namespace {self.NAMESPACE}. "
                 "Install the Helm chart of the HyperPod dependencies first."
@@ -118,15 +118,15 @@ class KubernetesNodes(Observer):
         """
         layout = node.labels.get(mig.LABEL)
         operators = self._kubernetes.objects("apps/v1", "Deployment")
-        if layout is None or all(each["metadata"]["name"] != _OPERATOR for each in operators):
+        if layout is None or all(item["metadata"]["name"] != _OPERATOR for item in operators):
             return {}, {**capacity}
         if layout not in mig.layouts(node.instance_type):
             return {mig.STATE_LABEL: "failed"}, {**capacity}
         others = {name: count for name, count in capacity.items() if name != GPU}
         partitions = mig.partitioned(node.instance_type, layout).items()
         gpus = int(capacity[GPU])
-        found = {mig.resource(profile): str(gpus * count) for profile, count in partitions}
-        return {mig.STATE_LABEL: "success"}, {**others, **found}
+        partitioned = {mig.resource(profile): str(gpus * count) for profile, count in partitions}
+        return {mig.STATE_LABEL: "success"}, {**others, **partitioned}
 
     def node_silent(self, node: NodeView) -> None:
         """A node reboots, or is gone without Kubernetes having been told."""

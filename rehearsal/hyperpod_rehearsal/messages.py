@@ -30,10 +30,10 @@ class Listener:
     def heard(self) -> list[str]:
         """Return the kind and the cause of each message, or its subject, in their order."""
         return [
-            ": ".join((each["attributes"]["kind"], each["attributes"].get("cause", "")))
-            if "kind" in each["attributes"]
-            else str(each["subject"])
-            for each in [*_lines(self._stage)][self._begun :]
+            ": ".join((message["attributes"]["kind"], message["attributes"].get("cause", "")))
+            if "kind" in message["attributes"]
+            else str(message["subject"])
+            for message in [*_lines(self._stage)][self._begun :]
         ]
 
     def look(self) -> None:
@@ -58,23 +58,23 @@ class Listener:
         if comes_true(lambda: len(self.heard()) >= len(expected), longest_seconds=_LONGEST_SECONDS):
             time.sleep(_SETTLES_SECONDS)
         heard = sorted(self.heard())
-        for each in heard:
-            self._stage.progress.say(f"  message: {each}")
+        for message in heard:
+            self._stage.progress.say(f"  message: {message}")
         what = "; ".join(sorted(expected)) or "nothing"
-        found = "" if heard == sorted(expected) else f"messages: {'; '.join(heard) or 'nothing'}"
-        yield Fact(title=f"the topic gets one message of each: {what}", ok=not found, found=found)
+        others = "" if heard == sorted(expected) else f"messages: {'; '.join(heard) or 'nothing'}"
+        yield Fact(title=f"the topic gets one message of each: {what}", ok=not others, found=others)
 
     def _function(self) -> str | None:
         """Return the function that tells; None if the deployment has none."""
         if self._stage.status("observability") is None:
             return None
         cloudformation = self._stage.environment.clients("cloudformation")
-        found = (
-            each.physical_id
-            for each in resources_of(cloudformation, self._stage.stack("observability"))
-            if each.type == "AWS::Lambda::Function" and each.logical_id.startswith(_FUNCTION)
+        names = (
+            item.physical_id
+            for item in resources_of(cloudformation, self._stage.stack("observability"))
+            if item.type == "AWS::Lambda::Function" and item.logical_id.startswith(_FUNCTION)
         )
-        return next(found, None)
+        return next(names, None)
 
 
 def _lines(stage: Stage) -> Iterator[dict[str, Any]]:

@@ -33,12 +33,12 @@ def allow_deletion(clients: AwsClients, cluster_name: str) -> bool:
 def allow_loss(clients: AwsClients, cluster_name: str, *, stack_name: str) -> bool:
     """Consent to the loss of users' objects when a stack is deleted; return whether it is there."""
     stacks = clients("cloudformation").describe_stacks()["Stacks"]
-    found = [stack for stack in stacks if stack["StackName"] == stack_name]
+    named = [stack for stack in stacks if stack["StackName"] == stack_name]
     client = clients("eks")
-    if not found or cluster_name not in client.list_clusters()["clusters"]:
+    if not named or cluster_name not in client.list_clusters()["clusters"]:
         return False
     arn = client.describe_cluster(name=cluster_name)["cluster"]["arn"]
-    creation = found[0]["StackId"].rpartition("/")[2]
+    creation = named[0]["StackId"].rpartition("/")[2]
     client.tag_resource(resourceArn=arn, tags={CONSENT_TAG: creation})
     return True
 
@@ -46,8 +46,8 @@ def allow_loss(clients: AwsClients, cluster_name: str, *, stack_name: str) -> bo
 def delete_file_systems(clients: AwsClients, *, kept: Collection[str] = ()) -> list[str]:
     """Delete every file system but those of others, which are kept; return their ids."""
     client = clients("fsx")
-    found = [each["FileSystemId"] for each in client.describe_file_systems()["FileSystems"]]
-    names = [name for name in found if name not in kept]
+    ids = [files["FileSystemId"] for files in client.describe_file_systems()["FileSystems"]]
+    names = [name for name in ids if name not in kept]
     for name in names:
         client.delete_file_system(FileSystemId=name)
     return names
@@ -56,9 +56,9 @@ def delete_file_systems(clients: AwsClients, *, kept: Collection[str] = ()) -> l
 def delete_databases(clients: AwsClients) -> list[str]:
     """Delete every database, and what it is in; return their ids."""
     rds, ec2 = clients("rds"), clients("ec2")
-    found = rds.describe_db_instances()["DBInstances"]
-    for each in found:
-        name, group = each["DBInstanceIdentifier"], each["DBSubnetGroup"]
+    databases = rds.describe_db_instances()["DBInstances"]
+    for database in databases:
+        name, group = database["DBInstanceIdentifier"], database["DBSubnetGroup"]
         rds.modify_db_instance(
             DBInstanceIdentifier=name, DeletionProtection=False, ApplyImmediately=True
         )
@@ -73,6 +73,6 @@ def delete_databases(clients: AwsClients) -> list[str]:
                     )
                 ec2.delete_route_table(RouteTableId=table["RouteTableId"])
             ec2.delete_subnet(SubnetId=subnet)
-        for member in each["VpcSecurityGroups"]:
+        for member in database["VpcSecurityGroups"]:
             ec2.delete_security_group(GroupId=member["VpcSecurityGroupId"])
-    return [each["DBInstanceIdentifier"] for each in found]
+    return [database["DBInstanceIdentifier"] for database in databases]

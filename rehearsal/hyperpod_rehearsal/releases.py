@@ -94,10 +94,10 @@ class Release:
 
 def releases() -> list[Release]:
     """Return the releases that are kept, the newest last."""
-    found = [
+    releases = [
         Release(version=path.name, directory=path) for path in RELEASES.iterdir() if path.is_dir()
     ]
-    return sorted(found, key=lambda release: tuple(map(int, release.version.split("."))))
+    return sorted(releases, key=lambda release: tuple(map(int, release.version.split("."))))
 
 
 def record(*, version: str) -> Release:

@@ -61,7 +61,7 @@ class Report:
         path.parent.mkdir(parents=True, exist_ok=True)
         content = asdict(self)
         # The last message is the report's error.
-        content["verify"] = [{"check": each.title, "ok": each.ok} for each in self.verify]
+        content["verify"] = [{"check": check.title, "ok": check.ok} for check in self.verify]
         path.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
 
 
@@ -95,7 +95,7 @@ def _end(report: Report, *, work_directory: Path) -> Iterator[str]:
     if checks:
         yield f"{checks - len(failed)} of {checks} checks hold" + (", but not:" if failed else "")
     yield from _shortened(
-        [f"  {each.title}{f': {each.found}' if each.found else ''}" for each in failed]
+        [f"  {check.title}{f': {check.found}' if check.found else ''}" for check in failed]
     )
     verdict = "succeeded" if report.ok else "FAILED"
     yield (
@@ -121,7 +121,7 @@ def report_page(
     attempts: Sequence[Attempt],
 ) -> Content:
     """Return what the page tells of a rehearsal and its deployments."""
-    told = "\n".join("\n".join(attempt.messages) for attempt in attempts)
+    messages = "\n".join("\n".join(attempt.messages) for attempt in attempts)
     error = report.error or ""
     return Content(
         title=f"Rehearsal of {report.config}",
@@ -138,7 +138,7 @@ def report_page(
         cost=cost_here(config),
         attempts=attempts,
         # What a deployment has told is there already.
-        errors=[] if error in told else error.splitlines(),
+        errors=[] if error in messages else error.splitlines(),
         outputs=report.outputs,
         checks=report.verify,
     )

@@ -204,8 +204,8 @@ def play(scenario: Scenario, *, stage: Stage, report: Report) -> None:
 
 def _note(check: Fact, *, stage: Stage, report: Report) -> None:
     report.verify.append(check)
-    found = f": {check.found}" if check.found else ""
-    stage.progress.say(f"  {'ok  ' if check.ok else 'FAIL'} {check.title}{found}")
+    instead = f": {check.found}" if check.found else ""
+    stage.progress.say(f"  {'ok  ' if check.ok else 'FAIL'} {check.title}{instead}")
 
 
 def _consent(stage: Stage) -> None:
@@ -250,7 +250,7 @@ class Played:
     def __str__(self) -> str:
         outcome = ("ok" if self.ok else "FAIL") if self.applies else "--"
         line = f"  {outcome:4} {self.config:14} {self.scenario:32} {self.seconds:5.0f} s"
-        return "\n".join([line, *(f"         {each}" for each in self.wrong)])
+        return "\n".join([line, *(f"         {problem}" for problem in self.wrong)])
 
 
 def play_all(paths: Sequence[Path], *, work_directory: Path, progress: Progress) -> list[Played]:
@@ -286,12 +286,12 @@ def _one_place(configs: Mapping[Path, Config]) -> tuple[str, str, str]:
     versions = {config.eks.version for config in served or configs.values()}
     accounts = {account for config in configs.values() if (account := named_account(config))}
     if len(regions) != 1 or len(versions) != 1 or len(accounts) > 1:
-        found = "; ".join(
+        conflicts = "; ".join(
             f"{path} is for {config.region or DEFAULT_REGION}, Kubernetes {config.eks.version} and "
             f"account {named_account(config) or 'any'}"
             for path, config in configs.items()
         )
-        raise OpsError(f"One local AWS cannot hold all: {found}. Play them apart.")
+        raise OpsError(f"One local AWS cannot hold all: {conflicts}. Play them apart.")
     [region], [version] = regions, versions
     return region, version, next(iter(accounts), ACCOUNT)
 

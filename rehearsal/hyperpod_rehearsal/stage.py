@@ -222,9 +222,9 @@ class Stage:
             with self.progress.step(f"cdk deploy --all --concurrency 3{mode}"):
                 self._cli.deploy(express=express, on_line=on_line)
         except CdkError as error:
-            told = self._failure(operation, again="hyperpod-cdk deploy") or str(error)
-            self._record(operation, messages=told.splitlines())
-            return told
+            problem = self._failure(operation, again="hyperpod-cdk deploy") or str(error)
+            self._record(operation, messages=problem.splitlines())
+            return problem
         except KeyboardInterrupt:
             self._record(operation, messages=[INTERRUPTED])
             raise
@@ -358,8 +358,8 @@ class Stage:
 
     def status(self, kind: StackKind) -> str | None:
         """Return the status of a stack by its kind (`hyperpod`); None when it does not exist."""
-        found = described_stack(self.environment.clients("cloudformation"), self.stack(kind))
-        return None if found is None else str(found["StackStatus"])
+        state = described_stack(self.environment.clients("cloudformation"), self.stack(kind))
+        return None if state is None else str(state["StackStatus"])
 
     def nodes(self) -> list[ClusterNode]:
         """Return the nodes of the HyperPod cluster; none without one."""

@@ -57,7 +57,7 @@ def picture(report: TrainingReport) -> str:
 
 def _resumed(report: TrainingReport) -> float:
     """Return when the first step after the checkpoint was done again."""
-    again = (each for each in report.points if each[0] > report.fault_seconds)
+    again = (point for point in report.points if point[0] > report.fault_seconds)
     return next(seconds for seconds, step, _ in again if step == report.checkpoint + 1)
 
 

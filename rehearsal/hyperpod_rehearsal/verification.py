@@ -163,15 +163,15 @@ def release_report(tools: ClusterTools, *, config: Config) -> Mapping[str, str] 
     """Return the Helm release of the HyperPod dependencies; None when helm does not list it."""
     _, listed = tools.run(f"helm list -n {config.helm.namespace} -o json")
     members = ("name", "namespace", "status", "chart")
-    found = [each for each in json.loads(listed) if each["name"] == config.helm.release]
-    return {name: found[0][name] for name in members} if found else None
+    releases = [release for release in json.loads(listed) if release["name"] == config.helm.release]
+    return {name: releases[0][name] for name in members} if releases else None
 
 
 def stack_reports(clients: AwsClients, names: Sequence[str]) -> list[StackReport]:
     """Return status and duration of each stack that exists."""
     client = clients("cloudformation")
     statuses = {
-        each["StackName"]: each["StackStatus"] for each in client.describe_stacks()["Stacks"]
+        stack["StackName"]: stack["StackStatus"] for stack in client.describe_stacks()["Stacks"]
     }
 
     def seconds(name: str) -> float:
@@ -259,8 +259,8 @@ def verify(
         deployment = LiveDeployment(
             config=config, client=deployer or clients, kubernetes=kubernetes, outputs=outputs
         )
-        for each in checks_of(deployment):
-            yield Fact(title=each.title, ok=each.ok, found=each.found, advice=each.advice)
+        for check in checks_of(deployment):
+            yield Fact(title=check.title, ok=check.ok, found=check.found, advice=check.advice)
     yield from new_objects(config, clients=clients, outputs=outputs)
 
 
@@ -288,7 +288,7 @@ def _location(clients: AwsClients, file_system_id: str, *, path: str) -> str | N
     """Return what a directory is linked to; None if it is not linked."""
     of_files = [{"Name": "file-system-id", "Values": [file_system_id]}]
     answer = clients("fsx").describe_data_repository_associations(Filters=of_files)
-    links = {each["FileSystemPath"]: each["DataRepositoryPath"] for each in answer["Associations"]}
+    links = {link["FileSystemPath"]: link["DataRepositoryPath"] for link in answer["Associations"]}
     location: str | None = links.get(path)
     return location
 

@@ -47,21 +47,21 @@ class ArchivedVersion:
         version = json.loads((like / "manifest.json").read_text("utf-8"))["version"]
         artifacts: dict[str, Any] = {}
         sources = _sources(like)
-        here = {each.name: each.template["Resources"] for each in stacks_in(like)}
+        here = {stack.name: stack.template["Resources"] for stack in stacks_in(like)}
         templates = {**self.archive.templates}
         # The provisioner compares digests, so that a file of another digest alone would not do.
-        for stack, logical_id in self.absent(like):
-            resources = templates[stack]["Resources"]
-            own = {logical_id: here.get(stack, {}).get(logical_id, resources[logical_id])}
-            templates[stack] = {**templates[stack], "Resources": {**resources, **own}}
+        for name, logical_id in self.absent(like):
+            resources = templates[name]["Resources"]
+            asked = {logical_id: here.get(name, {}).get(logical_id, resources[logical_id])}
+            templates[name] = {**templates[name], "Resources": {**resources, **asked}}
         names = {stack.name for stack in self.archive.deployment.stacks}
-        for each in self.archive.deployment.stacks:
-            template = templates[each.name]
-            _write(assembly / f"{each.name}.template.json", template)
-            files = dict(self._files(each.name, template, assembly=assembly, sources=sources))
+        for stack in self.archive.deployment.stacks:
+            template = templates[stack.name]
+            _write(assembly / f"{stack.name}.template.json", template)
+            files = dict(self._files(stack.name, template, assembly=assembly, sources=sources))
             assets = {"version": version, "files": files, "dockerImages": {}}
-            _write(assembly / f"{each.name}.assets.json", assets)
-            artifacts |= self._artifacts(each, names=names)
+            _write(assembly / f"{stack.name}.assets.json", assets)
+            artifacts |= self._artifacts(stack, names=names)
         _write(assembly / "manifest.json", {"version": version, "artifacts": artifacts})
 
     def absent(self, like: Path) -> list[tuple[str, str]]:
@@ -111,7 +111,7 @@ class ArchivedVersion:
         prefix = f"{self.archive.manifest.deployment}-"
         for kind, row in STACKS.items():
             if name == f"{prefix}{kind}" and kind != "platform":
-                yield from (f"{prefix}{each}" for each in ("platform", *row.follows))
+                yield from (f"{prefix}{kind}" for kind in ("platform", *row.follows))
 
     def _files(
         self,
@@ -172,19 +172,19 @@ class _Source:
 
 def _sources(assembly: Path) -> dict[str, _Source]:
     """Return the files of an assembly, by their key in S3 and by where templates name them."""
-    found: dict[str, _Source] = {}
+    files: dict[str, _Source] = {}
     for manifest in sorted(assembly.glob("*.assets.json")):
         for file in json.loads(manifest.read_text("utf-8"))["files"].values():
             source = file["source"]
             for destination in file["destinations"].values():
-                found[destination["objectKey"]] = _Source(
+                files[destination["objectKey"]] = _Source(
                     path=assembly / source["path"], packaging=source["packaging"]
                 )
     for stack in stacks_in(assembly):
         for place, key in _keys(stack.name, stack.template):
-            if key in found:
-                found[place] = found[key]
-    return found
+            if key in files:
+                files[place] = files[key]
+    return files
 
 
 def _keys(stack: str, template: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -227,15 +227,15 @@ def hide_in(assembly: Path) -> None:
 def given_assembly(folder: Path, *, config: Config) -> Path:
     """Return a cloud assembly that was given; raise OpsError if it is not of the configuration."""
     try:
-        found = {each.name for each in stacks_in(folder)}
+        names = {stack.name for stack in stacks_in(folder)}
     except (OSError, ValueError, KeyError):
         raise OpsError(
             f"--assembly: {folder} is no cloud assembly; name the folder that `hyperpod-cdk "
             "synth` wrote"
         ) from None
-    if found != {*stack_names(config).values()}:
+    if names != {*stack_names(config).values()}:
         raise OpsError(
-            f"--assembly: {folder} has the stacks {', '.join(sorted(found)) or 'of nothing'}, and "
+            f"--assembly: {folder} has the stacks {', '.join(sorted(names)) or 'of nothing'}, and "
             f"the configuration {', '.join(stack_names(config).values())}; synthesize it again"
         )
     return folder.absolute()
@@ -260,6 +260,6 @@ _LINKED = re.compile(r'"DataRepositoryPath": "s3://([a-z0-9.-]+)')
 
 def named_in(templates: Iterable[Template]) -> Iterator[ExistingResource]:
     """Yield the roles, users, keys and linked buckets that templates name, each once."""
-    text = "\n".join(json.dumps(each) for each in templates)
+    text = "\n".join(json.dumps(template) for template in templates)
     for pattern, resource in ((_PRINCIPAL, principal), (_KEY, kms_key), (_LINKED, bucket)):
         yield from map(resource, dict.fromkeys(pattern.findall(text)))

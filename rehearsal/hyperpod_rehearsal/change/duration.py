@@ -26,11 +26,11 @@ def minutes(assembly: Path, changed: Collection[Address]) -> int:
                 types[address] = resource.type
                 needs[address] = {*resource.needs, start}
     for stack in stacks:
-        needs[Address(stack.name, "")] = {each for each in types if each.stack in stack.needs}
-    changed = {*changed, *(Address(each.stack, "") for each in changed)}
+        needs[Address(stack.name, "")] = {other for other in types if other.stack in stack.needs}
+    changed = {*changed, *(Address(other.stack, "") for other in changed)}
     ends: dict[Address, int] = {}
     for address in TopologicalSorter(needs).static_order():
-        begins = max((ends[each] for each in needs[address]), default=0)
+        begins = max((ends[need] for need in needs[address]), default=0)
         takes = resource_type(types[address]).seconds if address in changed else 0
         ends[address] = begins + takes
     return -(-max(ends.values(), default=0) // _MINUTE)

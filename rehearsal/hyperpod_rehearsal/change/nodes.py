@@ -70,22 +70,22 @@ def managed(kubernetes: KubernetesApi) -> list[ClusterNode]:
     """Return the nodes of EKS node groups once no more come and go."""
     deadline = time.monotonic() + _LONGEST_SECONDS
     before: list[ClusterNode] | None = None
-    while (found := _managed(kubernetes)) != before and time.monotonic() < deadline:
-        before = found
-        if found:
+    while (nodes := _managed(kubernetes)) != before and time.monotonic() < deadline:
+        before = nodes
+        if nodes:
             time.sleep(_MANAGED_SECONDS)
-    return found
+    return nodes
 
 
 def _managed(kubernetes: KubernetesApi) -> list[ClusterNode]:
-    found = (
-        managed_node(each)
-        for each in kubernetes.objects("v1", "Node")
-        if NODE_GROUP_LABEL in labels_of(each)
+    nodes = (
+        managed_node(item)
+        for item in kubernetes.objects("v1", "Node")
+        if NODE_GROUP_LABEL in labels_of(item)
     )
     return [
-        ClusterNode(**each.model_dump(exclude={"pods"}), message="")
-        for each in sorted(found, key=lambda each: each.id)
+        ClusterNode(**node.model_dump(exclude={"pods"}), message="")
+        for node in sorted(nodes, key=lambda node: node.id)
     ]
 
 
@@ -108,9 +108,9 @@ def _set_counts(clients: AwsClients, archive: Archive) -> Iterator[str]:
     described = sagemaker.describe_cluster(ClusterName=name)
     there = groups_of(described)
     wanted = {
-        group: int(each["TargetCount"])
-        for group, each in groups_of(cluster).items()
-        if group in there and int(there[group]["TargetCount"]) != int(each["TargetCount"])
+        group: int(state["TargetCount"])
+        for group, state in groups_of(cluster).items()
+        if group in there and int(there[group]["TargetCount"]) != int(state["TargetCount"])
     }
     if not wanted:
         return
@@ -128,10 +128,10 @@ def scale(sagemaker: AwsClient, described: Described, counts: Mapping[str, int])
             members = shapes[key].member.members
             asked[key] = [
                 {
-                    **{member: value for member, value in each.items() if member in members},
-                    COUNT: counts.get(each[NAME], each["TargetCount"]),
+                    **{member: value for member, value in group.items() if member in members},
+                    COUNT: counts.get(group[NAME], group["TargetCount"]),
                 }
-                for each in described[key]
+                for group in described[key]
             ]
     sagemaker.update_cluster(**asked)
 
@@ -141,20 +141,20 @@ def _set_sizes(clients: AwsClients, kubernetes: KubernetesApi, archive: Archive)
     for group in archive.deployment.node_groups:
         name, scaling = group["nodegroupName"], group["scalingConfig"]
         asked = {"clusterName": group["clusterName"], "nodegroupName": name}
-        found = answer_of(clients("eks").describe_nodegroup, **asked)
-        if found is None:  # others have made it, so it is not here
+        answer = answer_of(clients("eks").describe_nodegroup, **asked)
+        if answer is None:  # others have made it, so it is not here
             continue
-        sizes[name], former = scaling["desiredSize"], found["nodegroup"]["scalingConfig"]
+        sizes[name], former = scaling["desiredSize"], answer["nodegroup"]["scalingConfig"]
         if former != scaling:
             clients("eks").update_nodegroup_config(**asked, scalingConfig=scaling)
         if former["desiredSize"] != sizes[name]:
             yield f"node group {name} has size {sizes[name]}, not {former['desiredSize']}"
-        there = sum(each.group == name for each in archive.deployment.nodes)
+        there = sum(node.group == name for node in archive.deployment.nodes)
         if there != sizes[name]:
             yield f"node group {name} has {there} nodes, and {sizes[name]} here, its size"
 
     def are_there() -> bool:
-        nodes = Counter(each.group for each in _managed(kubernetes))
+        nodes = Counter(node.group for node in _managed(kubernetes))
         return all(nodes[name] == size for name, size in sizes.items())
 
     comes_true(are_there)
@@ -166,7 +166,7 @@ def ending(
     """Return the groups of an archive whose nodes are others than before the deployment."""
     was, now = ({(node.group, node.id) for node in nodes} for nodes in (before, after))
     ends, added = (Counter(group for group, _ in nodes) for nodes in (was - now, now - was))
-    managed_groups = {each["nodegroupName"] for each in archive.deployment.node_groups}
+    managed_groups = {state["nodegroupName"] for state in archive.deployment.node_groups}
     return [
         EndingNodes(
             group=group,

@@ -67,25 +67,25 @@ class Snapshot:
 def snapshot(clients: AwsClients, stacks: Iterable[str]) -> Snapshot:
     """Return stacks as they are; one that is not there has nothing."""
     client = clients("cloudformation")
-    found = {name: stack for name in stacks if (stack := deployed(client, name)) is not None}
+    there = {name: stack for name in stacks if (stack := deployed(client, name)) is not None}
     resources = {
-        (name, each.logical_id): (each.physical_id, each.type)
-        for name in found
-        for each in resources_of(client, name)
-        if each.type != CDK_METADATA
+        (name, resource.logical_id): (resource.physical_id, resource.type)
+        for name in there
+        for resource in resources_of(client, name)
+        if resource.type != CDK_METADATA
     }
     references = _References(
-        templates={name: stack.template for name, stack in found.items()},
-        parameters={name: stack.parameters for name, stack in found.items()},
+        templates={name: stack.template for name, stack in there.items()},
+        parameters={name: stack.parameters for name, stack in there.items()},
         resources=resources,
     )
     return Snapshot(
-        statuses={name: stack.status for name, stack in found.items()},
+        statuses={name: stack.status for name, stack in there.items()},
         resources=resources,
         properties={key: references.properties(key) for key in resources},
         names={
             (name, logical_id): path
-            for name, stack in found.items()
+            for name, stack in there.items()
             if stack.template
             for logical_id, path in construct_paths(stack.template).items()
         },
@@ -138,8 +138,8 @@ def changes(
     """Return what a deployment, with its events by stack, did to each resource that is another."""
     skipped = {
         (stack, event.logical_id)
-        for stack, found in events.items()
-        for event in found
+        for stack, of_stack in events.items()
+        for event in of_stack
         if event.status == "DELETE_SKIPPED"
     }
     changed = []
@@ -154,32 +154,34 @@ def changes(
             action = ChangeAction.REPLACED
         elif before.properties[key] != after.properties[key]:
             action = ChangeAction.UPDATED
-        found = was if now is None else now
-        if action is not None and found is not None:
+        resource = was if now is None else now
+        if action is not None and resource is not None:
             names = before.names if now is None else after.names
             changed.append(
                 ResourceChange(
                     stack=key[0],
                     action=action,
-                    type=found[1],
+                    type=resource[1],
                     logical_id=key[1],
                     name=names.get(key, key[1]),
-                    holds_data=resource_type(found[1]).holds_data,
+                    holds_data=resource_type(resource[1]).holds_data,
                 )
             )
     return sorted(changed)
 
 
 def steps(
-    found: Iterable[ResourceChange], *, events: Mapping[str, Sequence[StackEvent]]
+    changes: Iterable[ResourceChange], *, events: Mapping[str, Sequence[StackEvent]]
 ) -> list[ResourceChange]:
     """Return the changes that CloudFormation makes before it cleans up, in the order it did."""
     done = {
         (stack, event.logical_id): event.time
-        for stack, each in events.items()
-        for event in each
+        for stack, of_stack in events.items()
+        for event in of_stack
         if event.status in ("CREATE_COMPLETE", "UPDATE_COMPLETE")
     }
-    made = [each for each in found if each.action not in (ChangeAction.DELETED, ChangeAction.KEPT)]
-    timed = [each for each in made if (each.stack, each.logical_id) in done]
-    return sorted(timed, key=lambda each: done[each.stack, each.logical_id])
+    made = [
+        item for item in changes if item.action not in (ChangeAction.DELETED, ChangeAction.KEPT)
+    ]
+    timed = [change for change in made if (change.stack, change.logical_id) in done]
+    return sorted(timed, key=lambda change: done[change.stack, change.logical_id])

@@ -46,8 +46,9 @@ class Rollback:
         yield from (f"  {stack}: {status}" for stack, status in self.statuses.items())
         if not self.changes:
             yield "  every resource as it was"
-        for each in self.changes:
-            yield f"  {each.stack}: {each.name} ({each.type}) {each.action} nevertheless{each.mark}"
+        for change in self.changes:
+            what = f"{change.stack}: {change.name} ({change.type}) {change.action}"
+            yield f"  {what} nevertheless{change.mark}"
         ended = f"; {self.ended} of those from before have ended" if self.ended else ""
         yield f"  {self.nodes} nodes{ended}"
         if self.is_stuck:
@@ -84,8 +85,8 @@ class Prediction:
         """The exit code."""
         if self.error or self.missing:
             return REFUSED_BY_AWS
-        lost = any(each.loses for each in self.changes) or any(
-            node.pods for each in self.nodes for node in each.nodes
+        lost = any(change.loses for change in self.changes) or any(
+            node.pods for group in self.nodes for node in group.nodes
         )
         return LOSES if lost else NOTHING_LOST
 
@@ -93,16 +94,16 @@ class Prediction:
         """Return it as JSON."""
         nodes = [
             {
-                "group": each.group,
-                "ends": each.ends,
-                "added": each.added,
-                "of": [node.model_dump(mode="json") for node in each.nodes],
+                "group": group.group,
+                "ends": group.ends,
+                "added": group.added,
+                "of": [node.model_dump(mode="json") for node in group.nodes],
             }
-            for each in self.nodes
+            for group in self.nodes
         ]
         return {
             **asdict(replace(self, nodes=())),
-            "changes": [{**asdict(each), "loses": each.loses} for each in self.changes],
+            "changes": [{**asdict(change), "loses": change.loses} for change in self.changes],
             "nodes": nodes,
             "code": self.code,
             "text": "\n".join(self.lines()),
@@ -122,7 +123,7 @@ class Prediction:
         if self.missing:
             yield ""
             yield "CloudFormation's role, or who deploys, lacks these permissions:"
-            yield from (f"  {each}" for each in self.missing)
+            yield from (f"  {permission}" for permission in self.missing)
         yield ""
         if self.minutes is not None:
             yield (
@@ -139,31 +140,31 @@ class Prediction:
         yield from self.planned
         if not self.changes:
             yield "No resource changes."
-        for each in self.changes:
-            if each.loses:
-                yield f"{each.stack}: {each.name} ({each.type}) {each.action}{each.mark}"
+        for change in self.changes:
+            if change.loses:
+                yield f"{change.stack}: {change.name} ({change.type}) {change.action}{change.mark}"
 
     def _node_lines(self) -> Iterator[str]:
-        for each in self.nodes:
+        for group in self.nodes:
             yield ""
-            ends = f"{each.ends} of its nodes end" if each.ends else "no node ends"
-            come = f", {each.added} new" if each.added else ""
-            yield f"group {each.group}: {ends}{come}"
-            if each.are_chosen:
+            ends = f"{group.ends} of its nodes end" if group.ends else "no node ends"
+            come = f", {group.added} new" if group.added else ""
+            yield f"group {group.group}: {ends}{come}"
+            if group.are_chosen:
                 who, instead = (
                     ("EKS", "")
-                    if each.is_managed
+                    if group.is_managed
                     else ("HyperPod", "; `hyperpod-cdk delete` terminates those that you name")
                 )
-                yield f"  {who} chooses {each.ends} of these {len(each.nodes)}{instead}:"
-            for node in each.nodes[:_MOST_NODES]:
+                yield f"  {who} chooses {group.ends} of these {len(group.nodes)}{instead}:"
+            for node in group.nodes[:_MOST_NODES]:
                 yield f"  {node.id}, {node.instance_type}, {node.status}"
-                verb = "runs" if each.are_chosen else "ends"
+                verb = "runs" if group.are_chosen else "ends"
                 yield from (f"    {verb} pod {pod}" for pod in node.pods[:_MOST_PODS])
                 if len(node.pods) > _MOST_PODS:
                     yield f"    and {len(node.pods) - _MOST_PODS} more pods"
-            if len(each.nodes) > _MOST_NODES:
-                yield f"  and {len(each.nodes) - _MOST_NODES} more nodes"
+            if len(group.nodes) > _MOST_NODES:
+                yield f"  and {len(group.nodes) - _MOST_NODES} more nodes"
 
     def _verdict(self) -> str:
         return {

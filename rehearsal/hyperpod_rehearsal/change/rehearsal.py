@@ -114,7 +114,7 @@ class ChangeRehearsal:
             for _, properties in properties_of(stack.template)
             if properties.get("Release") == stage.config.helm.release
         ]
-        if stage.chart.path == STAND_IN and any(str(each) not in deployed for each in digests):
+        if stage.chart.path == STAND_IN and any(str(digest) not in deployed for digest in digests):
             yield (
                 "the stand-in takes the place of the chart that is deployed, so its release "
                 "changes; run `hyperpod-cdk charts` first"
@@ -131,8 +131,8 @@ class ChangeRehearsal:
     def _refusals(self) -> Iterator[str]:
         """Yield why CloudFormation would take no update at all."""
         stacks = {
-            each.name: Deployed(status=each.status, template={})
-            for each in self.archive.deployment.stacks
+            stack.name: Deployed(status=stack.status, template={})
+            for stack in self.archive.deployment.stacks
         }
         again = f"hyperpod-cdk deploy {self.config_path}"
         yield from refused_stacks(stacks, region=self.archive.manifest.region, again=again)
@@ -144,9 +144,9 @@ class ChangeRehearsal:
             prediction.notes += self._set_counts(stage)
             prediction.missing = self._missing(stage)
             # What `hyperpod-cdk deploy` looks at first.
-            code, told = stage.look("account", "--for-deployment")
+            code, output = stage.look("account", "--for-deployment")
             if code != 0:
-                lines = told.strip().splitlines()
+                lines = output.strip().splitlines()
                 prediction.error = "\n".join(x for x in lines if not x.startswith("WARNING"))
                 return []
             try:
@@ -161,7 +161,7 @@ class ChangeRehearsal:
             prediction.changes = attempt.changes
             prediction.nodes = ending(attempt.nodes, attempt.nodes_after, archive=self.archive)
             if attempt.changes:
-                changed = [Address(each.stack, each.logical_id) for each in attempt.changes]
+                changed = [Address(change.stack, change.logical_id) for change in attempt.changes]
                 prediction.minutes = minutes(stage.assembly, changed)
             return steps(attempt.changes, events=attempt.events)
 
@@ -172,7 +172,7 @@ class ChangeRehearsal:
     def _plan(self, stage: Stage) -> Plan:
         """Return what `deploy` says before, or refuse what it refuses."""
         clients, stacks = stage.environment.clients, stacks_in(stage.assembly)
-        former = {each.name: deployed(clients("cloudformation"), each.name) for each in stacks}
+        former = {stack.name: deployed(clients("cloudformation"), stack.name) for stack in stacks}
         try:
             plan = plan_of(
                 stacks,
@@ -191,17 +191,17 @@ class ChangeRehearsal:
         partition = boto3.Session().get_partition_for_region(manifest.region)
         place = Environment(partition=partition, region=manifest.region, account=manifest.account)
         needed = policies_of(stage.assembly, deployment=manifest.deployment, environment=place)
-        found: list[MissingPermission] = []
+        lacking: list[MissingPermission] = []
         deployment = self.archive.deployment
         for who, given in (
             ("CloudFormation", deployment.cloudformation),
             ("the boundary of CloudFormation's role", deployment.boundary),
         ):
             if given:
-                found += missing(needed.cloudformation, given.values(), who=who)
+                lacking += missing(needed.cloudformation, given.values(), who=who)
         if self.policies:
-            found += missing(needed.deployer, self.policies, who="deployer")
-        return found
+            lacking += missing(needed.deployer, self.policies, who="deployer")
+        return lacking
 
     def _roll_back(self, done: Sequence[ResourceChange]) -> Rollback:
         """Rehearse it again; the second-last step fails, or the only one."""
@@ -318,4 +318,4 @@ class _Attempt:
 def reason(error: str) -> str:
     """Return why a deployment failed, without the rest of what the CDK CLI printed."""
     rules = dict.fromkeys(_RULE.findall(error))
-    return "\n".join(each.strip() for each in rules) or error
+    return "\n".join(rule.strip() for rule in rules) or error

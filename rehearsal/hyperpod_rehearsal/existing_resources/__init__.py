@@ -45,7 +45,7 @@ _SUBJECTS: tuple[Callable[[Config], Iterable[ExistingResource]], ...] = (
 
 def named_account(config: Config) -> str | None:
     """Return the account that the configuration's ARNs name most, or None when none has one."""
-    arns = [each.value for each in named_resources(config) if each.value.startswith("arn:")]
+    arns = [name.value for name in named_resources(config) if name.value.startswith("arn:")]
     accounts = Counter(arn.split(":")[4] for arn in arns)
     return accounts.most_common(1)[0][0] if accounts else None
 
@@ -68,7 +68,7 @@ def existing_resources(config: Config, *, missing: Sequence[str] = ()) -> list[E
     named = (subject(config) for subject in _SUBJECTS)
     resources = list(dict.fromkeys(itertools.chain.from_iterable(named)))
     for value in missing:
-        left = [each for each in resources if value not in str(each).replace(",", " ").split()]
+        left = [item for item in resources if value not in str(item).replace(",", " ").split()]
         if left == resources:
             names = ", ".join(map(str, resources)) or "nothing that exists"
             raise OpsError(f"--missing: {value!r} is not what the configuration names: {names}")

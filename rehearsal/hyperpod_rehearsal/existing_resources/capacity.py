@@ -50,7 +50,7 @@ class CapacityReservation:
         """Reserve it unless it is there."""
         ec2 = clients("ec2")
         there = ec2.describe_capacity_reservations()["CapacityReservations"]
-        if self.id not in {each["CapacityReservationId"] for each in there}:
+        if self.id not in {reservation["CapacityReservationId"] for reservation in there}:
             self.reserve(clients)
 
     def reserve(self, clients: AwsClients) -> None:
@@ -84,17 +84,17 @@ class CapacityReservation:
             InstanceType=self.instance_type, InstanceCount=self.count, CapacityDurationHours=_HOURS
         )["CapacityBlockOfferings"]
         return next(
-            str(each["CapacityBlockOfferingId"])
-            for each in offered
-            if each["AvailabilityZone"] == zone
+            str(offering["CapacityBlockOfferingId"])
+            for offering in offered
+            if offering["AvailabilityZone"] == zone
         )
 
     def _zone_name(self, ec2: AwsClient) -> str:
         if self.zone is not None and is_zone_name(self.zone):
             return self.zone
         zones = ec2.describe_availability_zones()["AvailabilityZones"]
-        of_id = [each["ZoneName"] for each in zones if each["ZoneId"] == self.zone]
-        return str((of_id or sorted(each["ZoneName"] for each in zones))[0])
+        of_id = [zone["ZoneName"] for zone in zones if zone["ZoneId"] == self.zone]
+        return str((of_id or sorted(zone["ZoneName"] for zone in zones))[0])
 
 
 def existing_reservations(config: Config) -> Iterator[ExistingResource]:

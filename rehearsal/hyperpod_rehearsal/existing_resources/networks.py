@@ -72,8 +72,8 @@ def all_traffic_of(group_id: str) -> list[dict[str, Any]]:
 
 def default_vpc(ec2: AwsClient) -> str:
     """Return the ID of the region's default VPC."""
-    found = ec2.describe_vpcs(Filters=[{"Name": "is-default", "Values": ["true"]}])["Vpcs"]
-    return str(found[0]["VpcId"])
+    vpcs = ec2.describe_vpcs(Filters=[{"Name": "is-default", "Values": ["true"]}])["Vpcs"]
+    return str(vpcs[0]["VpcId"])
 
 
 _OWN_SUBNET_PREFIX = 26
@@ -85,7 +85,7 @@ def _subnet(id_: str, *, cidr: str, zone: str | None, vpc_id: str | None) -> Exi
     def make(clients: AwsClients) -> None:
         ec2 = clients("ec2")
         key = "AvailabilityZone" if zone and is_zone_name(zone) else "AvailabilityZoneId"
-        if id_ not in {each["SubnetId"] for each in ec2.describe_subnets()["Subnets"]}:
+        if id_ not in {subnet["SubnetId"] for subnet in ec2.describe_subnets()["Subnets"]}:
             ec2.create_subnet(
                 VpcId=vpc_id or default_vpc(ec2),
                 CidrBlock=cidr,
@@ -111,7 +111,7 @@ def _security_group(id_: str, *, vpc_id: str | None) -> ExistingResource:
     def make(clients: AwsClients) -> None:
         ec2 = clients("ec2")
         if id_ not in {
-            each["GroupId"] for each in ec2.describe_security_groups()["SecurityGroups"]
+            group["GroupId"] for group in ec2.describe_security_groups()["SecurityGroups"]
         }:
             _create_security_group(ec2, id_, vpc_id=vpc_id or default_vpc(ec2))
             ec2.authorize_security_group_ingress(GroupId=id_, IpPermissions=all_traffic_of(id_))
@@ -122,12 +122,12 @@ def _security_group(id_: str, *, vpc_id: str | None) -> ExistingResource:
 def own_networks(config: Config) -> Iterator[ExistingResource]:
     """Yield what groups name of the network, the subnets where the first HyperPod subnet is."""
     networks = [group.override_vpc for group in config.cluster.all_groups if group.override_vpc]
-    ids = dict.fromkeys(itertools.chain(*(each.subnet_ids for each in networks)))
+    ids = dict.fromkeys(itertools.chain(*(network.subnet_ids for network in networks)))
     zone, vpc_id = config.network.hyperpod_zone_ids[0], config.network.vpc_id
     blocks = free_blocks(config.network, prefix_length=_OWN_SUBNET_PREFIX)
     for id_, cidr in zip(ids, blocks, strict=False):
         yield _subnet(id_, cidr=cidr, zone=zone, vpc_id=vpc_id)
-    groups = itertools.chain(*(each.security_group_ids for each in networks))
+    groups = itertools.chain(*(network.security_group_ids for network in networks))
     yield from (_security_group(id_, vpc_id=vpc_id) for id_ in groups)
 
 
@@ -159,7 +159,7 @@ class ExistingNetwork:
         """Create it unless it is there."""
         ec2 = clients("ec2")
         vpc_id = str(self.network.vpc_id)
-        if vpc_id in {each["VpcId"] for each in ec2.describe_vpcs()["Vpcs"]}:
+        if vpc_id in {vpc["VpcId"] for vpc in ec2.describe_vpcs()["Vpcs"]}:
             return
         cidr = vpc_cidr(self.network)
         ec2.create_vpc(CidrBlock=cidr, TagSpecifications=id_tag("vpc", vpc_id))
@@ -184,8 +184,8 @@ class ExistingNetwork:
 
     def _further_blocks(self, cidr: str) -> Iterator[str]:
         """Yield the blocks of new subnets that the VPC has in addition to its first one."""
-        own = () if self.network.add_cidrs_to_vpc else self.network.new_hyperpod_cidrs
-        for block in own:
+        blocks = () if self.network.add_cidrs_to_vpc else self.network.new_hyperpod_cidrs
+        for block in blocks:
             if not IPv4Network(block).subnet_of(IPv4Network(cidr)):
                 yield block
 
@@ -254,8 +254,8 @@ def existing_networks(config: Config) -> Iterator[ExistingResource]:
 
 def _zones(clients: AwsClients) -> list[str]:
     """Return the names of the region's zones that EKS takes subnets in."""
-    found = clients("ec2").describe_availability_zones()["AvailabilityZones"]
-    return sorted(each["ZoneName"] for each in found if each["ZoneId"] not in ZONES_WITHOUT_EKS)
+    zones = clients("ec2").describe_availability_zones()["AvailabilityZones"]
+    return sorted(zone["ZoneName"] for zone in zones if zone["ZoneId"] not in ZONES_WITHOUT_EKS)
 
 
 def _route_table_ids(network: NetworkConfig) -> list[str]:

@@ -19,7 +19,7 @@ def workspaces(config: Config) -> Iterator[ExistingResource]:
 def _prometheus_workspace(id_: str) -> ExistingResource:
     def make(clients: AwsClients) -> None:
         amp = clients("amp")
-        if id_ not in {each["workspaceId"] for each in amp.list_workspaces()["workspaces"]}:
+        if id_ not in {item["workspaceId"] for item in amp.list_workspaces()["workspaces"]}:
             amp.create_workspace(tags={WORKSPACE_ID: id_})
 
     return ExistingResource(f"Prometheus workspace {id_}", make)
@@ -52,12 +52,13 @@ def grafana_workspace(id_: str, *, name: str) -> ExistingResource:
 
 def grafana(config: Config) -> Iterator[ExistingResource]:
     """Yield what a managed Grafana needs, and the one that exists."""
-    found = config.observability.grafana_of(MANAGED)
-    if found is None:
+    grafana = config.observability.grafana_of(MANAGED)
+    if grafana is None:
         return
     yield IDENTITY_CENTER
-    if found.workspace_arn is not None and found.workspace_name is not None:
-        yield grafana_workspace(found.workspace_arn.rpartition("/")[2], name=found.workspace_name)
+    if grafana.workspace_arn is not None and grafana.workspace_name is not None:
+        name = grafana.workspace_name
+        yield grafana_workspace(grafana.workspace_arn.rpartition("/")[2], name=name)
 
 
 def topics(config: Config) -> Iterator[ExistingResource]:

@@ -103,10 +103,10 @@ def _file_system(
 
     def make(clients: AwsClients) -> None:
         fsx, ec2 = clients("fsx"), clients("ec2")
-        if id_ in {each["FileSystemId"] for each in fsx.describe_file_systems()["FileSystems"]}:
+        if id_ in {files["FileSystemId"] for files in fsx.describe_file_systems()["FileSystems"]}:
             return
         vpc = vpc_id or default_vpc(ec2)
-        found = ec2.describe_subnets(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["Subnets"]
+        subnets = ec2.describe_subnets(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["Subnets"]
         group = ec2.create_security_group(GroupName=id_, Description="Of a file system", VpcId=vpc)[
             "GroupId"
         ]
@@ -122,7 +122,7 @@ def _file_system(
             FileSystemType="LUSTRE",
             FileSystemTypeVersion="2.15",
             StorageCapacity=2400,
-            SubnetIds=[subnet_id or found[0]["SubnetId"]],
+            SubnetIds=[subnet_id or subnets[0]["SubnetId"]],
             SecurityGroupIds=[group],
             LustreConfiguration={"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 125},
             Tags=[{"Key": FILE_SYSTEM_ID, "Value": id_}],
@@ -147,5 +147,5 @@ def file_systems(config: Config) -> Iterator[ExistingResource]:
 
 
 def _lifecycle(fsx: AwsClient, identifier: str) -> str:
-    [found] = fsx.describe_file_systems(FileSystemIds=[identifier])["FileSystems"]
-    return str(found["Lifecycle"])
+    [files] = fsx.describe_file_systems(FileSystemIds=[identifier])["FileSystems"]
+    return str(files["Lifecycle"])

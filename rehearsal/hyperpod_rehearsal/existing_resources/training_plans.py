@@ -34,8 +34,8 @@ def training_plan(
 
     def make(clients: AwsClients) -> None:
         sagemaker = clients("sagemaker")
-        found = clients("ec2").describe_availability_zones()["AvailabilityZones"]
-        zones = sorted(found, key=lambda zone: str(zone["ZoneName"]))
+        places = clients("ec2").describe_availability_zones()["AvailabilityZones"]
+        zones = sorted(places, key=lambda zone: str(zone["ZoneName"]))
         names = [zone["ZoneName"] for zone in zones if zone["ZoneId"] == zone_id]
         zone = names[0] if names else zones[zone_number]["ZoneName"]
         begins = datetime.now(UTC) + (_WEEK if arn.endswith(NEXT_WEEK) else timedelta())
@@ -47,9 +47,9 @@ def training_plan(
             TargetResources=["hyperpod-cluster"],
         )["TrainingPlanOfferings"]
         offering = next(
-            each["TrainingPlanOfferingId"]
-            for each in offerings
-            if each["ReservedCapacityOfferings"][0]["AvailabilityZone"] == zone
+            offering["TrainingPlanOfferingId"]
+            for offering in offerings
+            if offering["ReservedCapacityOfferings"][0]["AvailabilityZone"] == zone
         )
         with suppress(sagemaker.exceptions.ResourceInUse):
             sagemaker.create_training_plan(

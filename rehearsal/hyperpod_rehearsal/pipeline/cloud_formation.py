@@ -114,16 +114,16 @@ class StackActions:
         except ClientError as error:
             raise StackFailedError(f"{stack}: {error.response['Error']['Message']}") from None
         except WaiterError:
-            found = client.describe_change_set(StackName=stack, ChangeSetName=name)
-            reason = found.get("StatusReason", found["Status"])
+            change_set = client.describe_change_set(StackName=stack, ChangeSetName=name)
+            reason = change_set.get("StatusReason", change_set["Status"])
             if not any(text in reason for text in _NO_CHANGES):
                 raise StackFailedError(f"{stack}: {reason}") from None
 
     def _execute(self, action: PipelineAction, *, clients: AwsClients) -> None:
         client, settings = clients("cloudformation"), action.configuration
         stack, name = settings["StackName"], settings["ChangeSetName"]
-        found = client.describe_change_set(StackName=stack, ChangeSetName=name)
-        if found["ExecutionStatus"] != "AVAILABLE":  # it has no changes, which is no failure
+        change_set = client.describe_change_set(StackName=stack, ChangeSetName=name)
+        if change_set["ExecutionStatus"] != "AVAILABLE":  # it has no changes, which is no failure
             return
         creates = not _exists(client, stack)
         operation = Operation(client=client, stacks=[Followed(name=stack, size=0)])
@@ -142,5 +142,5 @@ class StackActions:
 
 
 def _exists(client: AwsClient, stack: str) -> bool:
-    found = described_stack(client, stack)
-    return found is not None and found["StackStatus"] != "REVIEW_IN_PROGRESS"
+    state = described_stack(client, stack)
+    return state is not None and state["StackStatus"] != "REVIEW_IN_PROGRESS"

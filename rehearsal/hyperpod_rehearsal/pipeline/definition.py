@@ -71,7 +71,7 @@ class PipelineDefinition:
     @property
     def stages(self) -> list[StageDefinition]:
         """The stages, in order."""
-        (pipeline,) = (each for each in self._resources.values() if each["Type"] == _PIPELINE)
+        (pipeline,) = (item for item in self._resources.values() if item["Type"] == _PIPELINE)
         return [
             StageDefinition(
                 name=stage["Name"], actions=[_action(action) for action in stage["Actions"]]
@@ -130,4 +130,4 @@ def _text(value: Any) -> str:  # noqa: ANN401 - any JSON of a template
 
 def with_variables(text: str, variables: Mapping[str, str]) -> str:
     """Return a text with the values of variables, as of `#{namespace.NAME}`."""
-    return re.sub(r"#\{([^}]+)\}", lambda found: variables[found[1]], text)
+    return re.sub(r"#\{([^}]+)\}", lambda match: variables[match[1]], text)

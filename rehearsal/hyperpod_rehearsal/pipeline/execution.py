@@ -154,8 +154,8 @@ def image_tools(folder: Path, *, aws: Sequence[str] = ()) -> Path:
     """
     folder.mkdir()
     python = Path(sys.base_prefix, "bin", f"python3.{sys.version_info.minor}")
-    own = Path(sys.executable).with_name("aws")
-    for name, command in {"python3": [str(python)], "aws": aws or [str(own)]}.items():
+    installed = Path(sys.executable).with_name("aws")
+    for name, command in {"python3": [str(python)], "aws": aws or [str(installed)]}.items():
         # No links: Python would look for its library next to one.
         arguments = "" if command is aws else ' "$@"'
         text = f"#!/bin/sh\nexec {shlex.join(command)}{arguments}\n"
@@ -273,9 +273,9 @@ class Execution:
 
     def _source(self, artifact: str, *, action: PipelineAction) -> Path:
         """Return the folder of an artifact; of the repository, a clone for each build."""
-        found = self._artifacts[artifact]
-        if found != self.repository.path:
-            return found
+        path = self._artifacts[artifact]
+        if path != self.repository.path:
+            return path
         clone = self.folder / action.name
         self.repository.clone(clone)
         return clone

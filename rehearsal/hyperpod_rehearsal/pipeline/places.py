@@ -87,8 +87,8 @@ class RegionRouter:
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = await reader.readuntil(_END_OF_HEAD)
-            found = _SCOPE.search(head)
-            region = found[1] if found is not None else b""
+            match = _SCOPE.search(head)
+            region = match[1] if match is not None else b""
             port = self._ports.get(region, next(iter(self._ports.values())))
             to_reader, to_writer = await asyncio.open_connection(LOOPBACK, port)
             to_writer.write(_closing(head))
@@ -223,14 +223,14 @@ def start_places(
     for section, deployment in zip(loaded.pipeline.environments, loaded.deployments, strict=True):
         config = deployment.config
         region = str(config.region)
-        own = directory / section.name
+        folder = directory / section.name
         environment = started.enter_context(
             rehearsal_environment(
                 account=section.account,
                 region=region,
                 kubernetes_version=config.eks.version,
                 eks_cluster_name=eks_cluster_of(config),
-                log_file=own / "local-aws.log",
+                log_file=folder / "local-aws.log",
                 cdk=cdk,
             )
         )
@@ -240,7 +240,7 @@ def start_places(
                 config=config,
                 config_path=deployment.path,
                 environment=environment,
-                directory=own,
+                directory=folder,
             )
         )
     return places

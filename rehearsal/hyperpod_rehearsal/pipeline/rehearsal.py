@@ -169,7 +169,7 @@ class PipelineRehearsal:
             ok=execution.error is None and grown == [nodes + 1 for nodes in before],
         )
         rehearsed = sum(place.section.rehearse_change for place in self._places)
-        shown = [each for each in execution.comments if "Rehearsed: nothing would be lost" in each]
+        shown = [text for text in execution.comments if "Rehearsed: nothing would be lost" in text]
         if rehearsed:
             yield Fact(title="approvers read what a rehearsal says", ok=len(shown) == rehearsed)
 
@@ -220,8 +220,8 @@ class PipelineRehearsal:
 
     @property
     def _aws(self) -> Mapping[str, str]:
-        own = {
+        variables = {
             "AWS_ENDPOINT_URL": self._endpoint,
             "AWS_ACCESS_KEY_ID": self._pipeline.account,
         }
-        return {**self._places[0].environment.aws.environment(), **own}
+        return {**self._places[0].environment.aws.environment(), **variables}

@@ -6,10 +6,10 @@ from importlib import import_module
 from hyperpod_rehearsal.scenarios.scenario import Scenario
 
 SCENARIOS: dict[str, Scenario] = {
-    found.name: found
+    scenario.name: scenario
     for file in pkgutil.iter_modules(__path__, f"{__name__}.")
-    for found in vars(import_module(file.name)).values()
-    if isinstance(found, Scenario)
+    for scenario in vars(import_module(file.name)).values()
+    if isinstance(scenario, Scenario)
 }
 
 __all__ = ["SCENARIOS", "Scenario"]

@@ -74,10 +74,10 @@ def _create(stage: Stage, item: Mapping[str, Any]) -> Fact:
 
 def _consent(stage: Stage, message: str) -> Iterator[Fact]:
     """Run the command that a refusal names, as the user would."""
-    found = _COMMAND.search(" ".join(message.split()))
-    yield Fact(title="the refusal names the command that consents", ok=found is not None)
-    if found is not None:
-        region, arn, key, value = found.groups()
+    command = _COMMAND.search(" ".join(message.split()))
+    yield Fact(title="the refusal names the command that consents", ok=command is not None)
+    if command is not None:
+        region, arn, key, value = command.groups()
         stage.deployer.client("eks").tag_resource(resourceArn=arn, tags={key: value})
         yield Fact(title="the command is for the region", ok=region == stage.environment.region)
 
@@ -87,15 +87,15 @@ def _everything_runs(stage: Stage) -> Iterator[Fact]:
     yield cluster_is(stage, "InService")
     yield all_nodes_run(stage)
     yield _dns_is(stage, "ACTIVE")
-    found = release_report(stage.tools, config=stage.config)
-    yield Fact(title="the Helm release is there", ok=found is not None)
+    release = release_report(stage.tools, config=stage.config)
+    yield Fact(title="the Helm release is there", ok=release is not None)
 
 
 def _dns_is(stage: Stage, wanted: str) -> Fact:
     """Return the check that CoreDNS is installed, with a status that tells whether it has nodes."""
     eks, cluster = stage.environment.clients("eks"), stage.config.eks_cluster_name
-    found = answer_of(eks.describe_addon, clusterName=cluster, addonName="coredns")
-    status = "gone" if found is None else found["addon"]["status"]
+    answer = answer_of(eks.describe_addon, clusterName=cluster, addonName="coredns")
+    status = "gone" if answer is None else answer["addon"]["status"]
     return compared(f"CoreDNS is {wanted}", status, wanted)
 
 

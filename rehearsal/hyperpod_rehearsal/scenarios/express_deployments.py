@@ -77,23 +77,23 @@ def _without_storage(stage: Stage) -> Iterator[Fact]:
 def _is_logged(stage: Stage, pattern: str) -> Fact:
     """Return the check that the provisioner's log tells what is waited for, and how long."""
     logs = stage.environment.clients("logs")
-    told = [
+    lines = [
         event["message"]
         for group in logs.describe_log_groups(logGroupNamePrefix=_FUNCTIONS)["logGroups"]
         for event in logs.filter_log_events(logGroupName=group["logGroupName"])["events"]
         if re.search(pattern, event["message"]) and '"waited_seconds"' in event["message"]
     ]
-    said = told[0].strip() if told else f"nothing of /{pattern}/ and for how long"
-    return Fact(title=f"the log says: {said}", ok=bool(told))
+    said = lines[0].strip() if lines else f"nothing of /{pattern}/ and for how long"
+    return Fact(title=f"the log says: {said}", ok=bool(lines))
 
 
 def _is_mounted_by_its_names(stage: Stage) -> Fact:
     """Return the check that the volume, or without Kubernetes each node, has the file system."""
     clients, of_storage = stage.environment.clients, stage.outputs()[stage.stack("storage")]
-    (found,) = clients("fsx").describe_file_systems(FileSystemIds=[of_storage["FileSystemId"]])[
+    (files,) = clients("fsx").describe_file_systems(FileSystemIds=[of_storage["FileSystemId"]])[
         "FileSystems"
     ]
-    wanted = (found["DNSName"], found["LustreConfiguration"]["MountName"])
+    wanted = (files["DNSName"], files["LustreConfiguration"]["MountName"])
     if stage.config.control_plane is not None:
         (volume,) = stage.environment.kubernetes.objects("v1", "PersistentVolume")
         names = volume["spec"]["csi"]["volumeAttributes"]

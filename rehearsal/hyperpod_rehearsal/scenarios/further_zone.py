@@ -40,8 +40,8 @@ def further_zone(stage: Stage) -> Iterator[Fact]:
     network, before = stage.config.network, _networks(stage)
     zones = network.availability_zone_ids or ()
     ec2 = stage.environment.clients("ec2")
-    found = ec2.describe_availability_zones()["AvailabilityZones"]
-    zone = next(each["ZoneId"] for each in found if each["ZoneId"] not in zones)
+    offered = ec2.describe_availability_zones()["AvailabilityZones"]
+    zone = next(place["ZoneId"] for place in offered if place["ZoneId"] not in zones)
     there = [subnet["CidrBlock"] for subnet in ec2.describe_subnets()["Subnets"]]
     public, nodes = _blocks(network, there)
 

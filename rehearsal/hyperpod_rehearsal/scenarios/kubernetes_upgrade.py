@@ -84,8 +84,8 @@ def kubernetes_upgrade(stage: Stage) -> Iterator[Fact]:
 
 def _is(stage: Stage, version: str) -> Fact:
     """Return the check that the control plane has a Kubernetes version."""
-    found = _cluster(stage)["version"]
-    return compared(f"the control plane has Kubernetes {version}", found, version)
+    current = _cluster(stage)["version"]
+    return compared(f"the control plane has Kubernetes {version}", current, version)
 
 
 def _cluster(stage: Stage) -> Mapping[str, Any]:
@@ -99,9 +99,9 @@ def _skip_what_failed(stage: Stage) -> None:
     """Do what docs/kubernetes-upgrade.md says of a rollback that failed, as the deployer."""
     cloudformation = stage.deployer.client("cloudformation")
     name = stage.stack("platform")
-    found = cloudformation.describe_stack_resources(StackName=name)["StackResources"]
+    resources = cloudformation.describe_stack_resources(StackName=name)["StackResources"]
     failed = [
-        each["LogicalResourceId"] for each in found if each["ResourceStatus"] == "UPDATE_FAILED"
+        item["LogicalResourceId"] for item in resources if item["ResourceStatus"] == "UPDATE_FAILED"
     ]
     cloudformation.continue_update_rollback(StackName=name, ResourcesToSkip=failed)
     cloudformation.get_waiter("stack_rollback_complete").wait(

@@ -29,11 +29,11 @@ _TELLING = {
 
 def _tells(stage: Stage, *, matching: str) -> Iterator[Fact]:
     """Yield the checks that the output, and the CLI's last lines, tell what is missing."""
-    told = stage.outputs()[stage.stack("hyperpod")][SHORTAGE]
-    matched = re.search(matching, told) is not None
+    shortage = stage.outputs()[stage.stack("hyperpod")][SHORTAGE]
+    matched = re.search(matching, shortage) is not None
     lacking = "" if matched else f", and not /{matching}/"
-    yield Fact(title=f"the output {SHORTAGE} says: {told}{lacking}", ok=matched)
-    printed = all(line in stage.last_lines for line in told.splitlines())
+    yield Fact(title=f"the output {SHORTAGE} says: {shortage}{lacking}", ok=matched)
+    printed = all(line in stage.last_lines for line in shortage.splitlines())
     yield Fact(title="the last lines of cdk deploy say the same", ok=printed)
 
 

@@ -55,8 +55,8 @@ def _lacking(config: Config) -> str | None:
 
 def _has_the_type(stage: Stage) -> Fact:
     cloudformation = stage.environment.clients("cloudformation")
-    found = {each.type for each in resources_of(cloudformation, stage.stack("hyperpod"))}
-    is_native = _TYPE in found and "Custom::HyperPodCluster" not in found
+    types = {resource.type for resource in resources_of(cloudformation, stage.stack("hyperpod"))}
+    is_native = _TYPE in types and "Custom::HyperPodCluster" not in types
     return Fact(title=f"{_TYPE} makes the cluster, no custom resource", ok=is_native)
 
 

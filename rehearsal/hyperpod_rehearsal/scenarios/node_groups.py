@@ -81,9 +81,9 @@ def reservation_in_another_zone(stage: Stage) -> Iterator[Fact]:
     group = _groups(stage.config, _is_reserved)[0]
     clients = stage.environment.clients
     [there] = [
-        each
-        for each in capacity_reservations(stage.config)
-        if each.id == group.capacity_reservation_id
+        reservation
+        for reservation in capacity_reservations(stage.config)
+        if reservation.id == group.capacity_reservation_id
     ]
     ec2 = clients("ec2")
     described = ec2.describe_capacity_reservations(CapacityReservationIds=[there.id])
@@ -97,10 +97,10 @@ def reservation_in_another_zone(stage: Stage) -> Iterator[Fact]:
         region=stage.environment.region,
         client=clients,
     )
-    found = [
+    errors = [
         str(finding) for finding, _ in VALIDATORS["capacity-reservations"](stage.config, target)
     ]
-    yield Fact(title=f"preflight says: {'; '.join(found)}", ok=any("is in " in e for e in found))
+    yield Fact(title=f"preflight says: {'; '.join(errors)}", ok=any("is in " in e for e in errors))
     matching = r"reservation: .*ReservationCapacityExceeded.*Compare the capacity reservation"
     yield from _fails(stage, stage.deploy(), matching=matching)
     _move(there, zone=zone, clients=clients)
@@ -134,8 +134,8 @@ def spot_taken_away(stage: Stage) -> Iterator[Fact]:
         "the node group is DEGRADED", lambda: _described(stage, group)["status"] == _DEGRADED
     )
     [issue] = _described(stage, group)["health"]["issues"]
-    told = f"{issue['code']}: {issue['message']}"
-    yield Fact(title=f"EKS says: {told}", ok="UnfulfillableCapacity" in told)
+    problem = f"{issue['code']}: {issue['message']}"
+    yield Fact(title=f"EKS says: {problem}", ok="UnfulfillableCapacity" in problem)
     Listener(stage).look()
     yield Fact(title="no node has joined", ok=len(_names(stage, group)) == len(before) - 1)
     stage.environment.aws.tell(Scarcity())
@@ -148,18 +148,18 @@ _DEGRADED = "DEGRADED"
 
 
 def _described(stage: Stage, group: ManagedNodeGroupConfig) -> dict[str, Any]:
-    found: dict[str, Any] = stage.environment.clients("eks").describe_nodegroup(
+    answer: dict[str, Any] = stage.environment.clients("eks").describe_nodegroup(
         clusterName=stage.config.eks_cluster_name, nodegroupName=group.name
     )["nodegroup"]
-    return found
+    return answer
 
 
 def _names(stage: Stage, group: ManagedNodeGroupConfig) -> set[str]:
     nodes = stage.environment.kubernetes.objects("v1", "Node")
     return {
-        each["metadata"]["name"]
-        for each in nodes
-        if each["metadata"].get("labels", {}).get(_NODE_GROUP) == group.name
+        node["metadata"]["name"]
+        for node in nodes
+        if node["metadata"].get("labels", {}).get(_NODE_GROUP) == group.name
     }
 
 

@@ -85,8 +85,8 @@ def _is_logged(stage: Stage, error: str) -> Fact:
     stage.environment.lifecycle_logs.wait()
     stream = _STREAM.search(error)
     lines = [] if stream is None else _lines(stage, group=stream["group"], stream=stream["stream"])
-    told = next((line for line in lines if "ERROR step" in line), "nothing")
-    return Fact(title=f"that log stream tells why: {told}", ok=" failed with exit code" in told)
+    cause = next((line for line in lines if "ERROR step" in line), "nothing")
+    return Fact(title=f"that log stream tells why: {cause}", ok=" failed with exit code" in cause)
 
 
 def _lines(stage: Stage, *, group: str, stream: str) -> list[str]:

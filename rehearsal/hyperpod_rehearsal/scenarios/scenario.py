@@ -213,9 +213,9 @@ def has_status(stage: Stage, kind: StackKind, *wanted: str) -> Fact:
 def cluster_is(stage: Stage, wanted: str) -> Fact:
     """Return the check that the HyperPod cluster has the status wanted; `gone` for none."""
     describe = stage.environment.clients("sagemaker").describe_cluster
-    found = answer_of(describe, ClusterName=stage.config.cluster.name)
+    answer = answer_of(describe, ClusterName=stage.config.cluster.name)
     return compared(
-        f"the cluster is {wanted}", "gone" if found is None else found["ClusterStatus"], wanted
+        f"the cluster is {wanted}", "gone" if answer is None else answer["ClusterStatus"], wanted
     )
 
 
@@ -233,8 +233,8 @@ def all_nodes_run(stage: Stage) -> Fact:
     wait_for_nodes(stage.config, clients=clients)
     wanted, running = wanted_nodes(stage.config), running_nodes(stage.config, clients=clients)
     if stage.config.control_plane is None:
-        found = f"{running} of" if running != wanted else "all"
-        return Fact(title=f"{found} {wanted} nodes run", ok=running == wanted)
+        number = f"{running} of" if running != wanted else "all"
+        return Fact(title=f"{number} {wanted} nodes run", ok=running == wanted)
     known = len(stage.environment.kubernetes.objects("v1", "Node"))
     known -= sum(group.desired_size for group in stage.config.node_groups)
     if running == known == wanted:

@@ -37,12 +37,12 @@ def _let_share(stage: Stage, *teams: str) -> None:
 
 
 def _quotas_are(stage: Stage, *teams: str) -> Fact:
-    found = stage.environment.clients("sagemaker").list_compute_quotas()["ComputeQuotaSummaries"]
+    quotas = stage.environment.clients("sagemaker").list_compute_quotas()["ComputeQuotaSummaries"]
     in_force = sorted(
-        each["ComputeQuotaTarget"]["TeamName"] for each in found if each["Status"] in IN_FORCE
+        quota["ComputeQuotaTarget"]["TeamName"] for quota in quotas if quota["Status"] in IN_FORCE
     )
     # One that is not in force is none of theirs.
-    there = in_force if len(found) == len(in_force) else [*in_force, "others"]
+    there = in_force if len(quotas) == len(in_force) else [*in_force, "others"]
     return compared(f"the quotas in force are of {', '.join(sorted(teams))}", there, sorted(teams))
 
 

@@ -95,7 +95,7 @@ def training_survives(stage: Stage) -> Iterator[Fact]:
             # Those that still run when the first ends are deleted, if the job says so.
             new = _nodes_of(api).get(max(before), "no node")
             with stage.progress.step("Waiting for the job's end"):
-                code, told = submitted.result(timeout=LONGEST_SECONDS)
+                code, output = submitted.result(timeout=LONGEST_SECONDS)
         yield Fact(
             title=f"HyperPod replaced {failed} by {new}, and the job went on there",
             ok=failed not in _known_nodes(api) and new in _known_nodes(api),
@@ -103,13 +103,13 @@ def training_survives(stage: Stage) -> Iterator[Fact]:
         said = [*cluster.said()]
         judged = [*_judged(said, fault=fault)]
         yield from judged
-        yield succeeds("hyperpod-cdk train follows the job to its end", told if code else None)
-        if all(each.ok for each in judged):
+        yield succeeds("hyperpod-cdk train follows the job to its end", output if code else None)
+        if all(check.ok for check in judged):
             stage.training = _report(said, fault=fault, failed=failed, new=new)
             for what, fact in stage.training.facts.items():
                 stage.progress.say(f"  {what}: {fact}")
-        deleted, told = stage.tools.run(f"kubectl delete pytorchjob {_JOB}")
-        yield succeeds("the job is deleted", None if deleted else told)
+        deleted, output = stage.tools.run(f"kubectl delete pytorchjob {_JOB}")
+        yield succeeds("the job is deleted", None if deleted else output)
 
 
 @contextmanager
@@ -149,11 +149,11 @@ def _known_nodes(api: KubernetesApi) -> set[str]:
 
 
 def _reaches(cluster: TrainingCluster, step: int) -> bool:
-    return any(each.name == "step" and each.step >= step for each in cluster.said())
+    return any(event.name == "step" and event.step >= step for event in cluster.said())
 
 
 def _resumed(said: Iterable[Said], fault: float) -> Said | None:
-    return next((each for each in said if each.name == "resumed" and each.time > fault), None)
+    return next((event for event in said if event.name == "resumed" and event.time > fault), None)
 
 
 def _judged(said: list[Said], *, fault: float) -> Iterator[Fact]:
@@ -186,9 +186,11 @@ def _judged(said: list[Said], *, fault: float) -> Iterator[Fact]:
 def _report(said: list[Said], *, fault: float, failed: str, new: str) -> TrainingReport:
     resumed = _resumed(said, fault)
     assert resumed is not None  # noqa: S101 - it was judged
-    steps = [each for each in said if each.name == "step"]
+    steps = [event for event in said if event.name == "step"]
     begun = steps[0].time
-    last = max((each for each in steps if each.time < resumed.time), key=lambda each: each.step)
+    last = max(
+        (event for event in steps if event.time < resumed.time), key=lambda event: event.step
+    )
     # Processes that are told to end save where they are, and then no step is repeated.
     back = next(e for e in steps if e.time > resumed.time and e.step >= last.step)
     return TrainingReport(

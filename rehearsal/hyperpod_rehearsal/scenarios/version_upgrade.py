@@ -27,10 +27,10 @@ def _lasting(stage: Stage) -> Mapping[tuple[str, str], str]:
     """Return the physical id of each lasting resource, by stack and logical id."""
     cloudformation = stage.environment.clients("cloudformation")
     return {
-        (stack, each.logical_id): each.physical_id
+        (stack, resource.logical_id): resource.physical_id
         for stack in stage.stacks
-        for each in resources_of(cloudformation, stack)
-        if each.type in _LASTING
+        for resource in resources_of(cloudformation, stack)
+        if resource.type in _LASTING
     }
 
 
