@@ -43,7 +43,7 @@ def test_a_request_that_is_too_large_is_one_line(tmp_path: Path) -> None:
 
     assert process.returncode == 2, output
     _, line = output.splitlines()
-    assert line.startswith("ml-hyperpod/Cluster: the request for the HyperPod cluster has ")
+    assert line.startswith("ml-hyperpod/Cluster: ")
     report = json.loads((tmp_path / "build" / "rehearsal" / "report.json").read_text())
     assert (report["ok"], report["error"]) == (False, line)
 

@@ -166,7 +166,7 @@ def test_they_are_deployed_updated_and_destroyed(
             *("--template-file", tmp_path / "other.json", "--s3-bucket", BUCKET),
             *("--capabilities", "CAPABILITY_NAMED_IAM"),
         )
-        assert "'10.3.0.0/16' cannot be changed once it is deployed" in done.stderr
+        assert "network.hyperpod_subnets[0].cidr: '10.3.0.0/16'" in done.stderr
 
         allow_termination(clients, ["ml-storage"])
         for stack in ("ml-hyperpod", "ml-storage", "ml-addons", "ml-platform"):

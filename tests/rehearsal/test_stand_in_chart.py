@@ -175,7 +175,7 @@ def test_each_component_can_be_left_out(
 @pytest.mark.parametrize("component", ["storage", "inferenceOperators"])
 def test_a_component_it_lacks_is_refused(cluster: Cluster, component: str) -> None:
     refused = cluster.try_helm("template", *INSTALL, "--set", f"{component}.enabled=true")
-    assert f"{component}.enabled is true, but this stand-in chart" in refused.error
+    assert f"{component}.enabled is true" in refused.error
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,6 @@ def test_a_deployment_without_an_endpoint_fails_and_names_its_service(
 
         assert problem is not None
         assert "eks.us-west-2.amazonaws.com" in problem
-        assert "it needs a VPC endpoint of this service" in problem
         assert stage.status("platform") == "CREATE_COMPLETE"
         assert stage.destroy() is None
 

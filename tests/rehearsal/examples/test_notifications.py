@@ -24,5 +24,6 @@ def test_a_faulty_node_is_told_in_forms_for_e_mail_and_slack(stage: Stage) -> No
     assert told["topic"] == stage.outputs()[stage.stack("observability")]["NotificationTopicArn"]
     assert told["attributes"] == {"kind": "node-faulty", "cause": "hardware", "group": "gpu"}
     forms = json.loads(told["message"])
-    assert forms["default"].startswith("What happened: Hardware failure was detected")
-    assert json.loads(forms["https"])["content"]["title"] == told["subject"]
+    content = json.loads(forms["https"])["content"]
+    assert content["title"] == told["subject"]
+    assert forms["default"].startswith(content["description"].partition("\n")[0])
