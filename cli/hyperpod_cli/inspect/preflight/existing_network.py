@@ -58,16 +58,16 @@ class Vpc:
         """Return the CIDR blocks that it has, or is getting, by their associations."""
         record = self.record()
         return {
-            each["AssociationId"]: IPv4Network(each["CidrBlock"])
-            for each in (record or {}).get("CidrBlockAssociationSet", ())
-            if each["CidrBlockState"]["State"] in ("associated", "associating")
+            block["AssociationId"]: IPv4Network(block["CidrBlock"])
+            for block in (record or {}).get("CidrBlockAssociationSet", ())
+            if block["CidrBlockState"]["State"] in ("associated", "associating")
         }
 
     def members(self, kind: Kind) -> dict[str, Record]:
         """Return what is in it of a kind, one of `MEMBERS`, by ID."""
         operation, listing, id_ = MEMBERS[kind]
         where = _OF_GATEWAY if kind == "internet gateway" else "vpc-id"
-        return {each[id_]: each for each in self._described(operation, listing, where=where)}
+        return {item[id_]: item for item in self._described(operation, listing, where=where)}
 
     def show(self, kind: Kind) -> str:
         """Return the command that shows the same."""
@@ -84,10 +84,10 @@ class Vpc:
         """
         region = self.ec2.meta.region_name
         return {
-            each["ServiceName"].partition(f".{region}.")[2]
-            for each in self._described("describe_vpc_endpoints", "VpcEndpoints")
+            endpoint["ServiceName"].partition(f".{region}.")[2]
+            for endpoint in self._described("describe_vpc_endpoints", "VpcEndpoints")
             # EC2 answers in lower case, whatever its model says.
-            if each["State"].lower() == "available"
+            if endpoint["State"].lower() == "available"
         }
 
     def rules(self, group_id: str) -> list[Record]:
@@ -148,7 +148,7 @@ def vpc_of_nodes(config: Config, target: Target) -> Vpc | None:
 
 def unserved(config: Config, vpc: Vpc) -> Sequence[str]:
     """Return the services that a network without a way out needs and the VPC has no endpoint of."""
-    needed = [each.name for each in config.endpoint_services]
+    needed = [service.name for service in config.endpoint_services]
     there = vpc.endpoint_services()
     return [service for service in (S3_SERVICE, *needed) if service not in there]
 

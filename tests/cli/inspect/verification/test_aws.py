@@ -140,7 +140,11 @@ def test_addons(
 
 ANYWHERE = {"DestinationCidrBlock": "0.0.0.0/0", "State": "active"}
 NAT = {**ANYWHERE, "NatGatewayId": "nat-1"}
-MAIN = {"Associations": [{"Main": True}], "Routes": [{**NAT, "NatGatewayId": "nat-2"}]}
+MAIN = {
+    "RouteTableId": "rtb-0",
+    "Associations": [{"Main": True}],
+    "Routes": [{**NAT, "NatGatewayId": "nat-2"}],
+}
 
 
 @pytest.mark.parametrize(
@@ -156,8 +160,8 @@ MAIN = {"Associations": [{"Main": True}], "Routes": [{**NAT, "NatGatewayId": "na
     ids=["NAT gateway", "target is gone", "none", "internet gateway", "firewall"],
 )
 def test_routes(deployed: Deployed, own: list[dict[str, str]], snapshot: SnapshotAssertion) -> None:
-    tables = [{"Associations": [{"SubnetId": "subnet-1"}], "Routes": own}, MAIN]
-    ec2 = {"get_paginator": paginated(describe_route_tables=[{"RouteTables": tables}])}
+    table = {"RouteTableId": "rtb-1", "Associations": [{"SubnetId": "subnet-1"}], "Routes": own}
+    ec2 = {"get_paginator": paginated(describe_route_tables=[{"RouteTables": [table, MAIN]}])}
     looked = deployed(configure({}), ec2=ec2)
     assert report([*gateways(looked), *routes(looked)]) == snapshot
 

@@ -47,8 +47,8 @@ def cidr_blocks(config: Config, target: Target) -> Problems:
     for finding in findings:
         yield finding, command
     taken = {
-        id_: IPv4Network(each["CidrBlock"])
-        for id_, each in vpc.members("subnet").items()
+        id_: IPv4Network(subnet["CidrBlock"])
+        for id_, subnet in vpc.members("subnet").items()
         if id_ not in deployed
     }
     for path, cidr in {**zonal, **nodes}.items():

@@ -45,30 +45,30 @@ def gateways(config: Config, target: Target) -> Problems:
 
 def _route_tables(config: Config, vpc: Vpc) -> Iterator[Finding]:
     tables = vpc.members("route table")
-    for each in named_resources(config, "route table"):
-        if each.value not in tables:
+    for item in named_resources(config, "route table"):
+        if item.value not in tables:
             continue  # `vpc` tells
-        way = way_out(tables[each.value])
+        way = way_out(tables[item.value])
         if way is WayOut.PUBLIC:
             message = "leads to an internet gateway: HyperPod takes private subnets only"
-            yield error(each.path, each.value, message)
+            yield error(item.path, item.value, message)
         else:
             missing = unserved(config, vpc)
-            yield from way_findings(each.path, each.value, way, table=each.value, missing=missing)
+            yield from way_findings(item.path, item.value, way, table=item.value, missing=missing)
 
 
 def _nat_gateways(config: Config, vpc: Vpc) -> Iterator[Finding]:
     named = [*named_resources(config, "NAT gateway")]
     known = vpc.members("NAT gateway") if named else {}
-    for each in named:
-        record = known.get(each.value, {})
+    for name in named:
+        record = known.get(name.value, {})
         state = record.get("State", "available")
         if state != "available":
             message = f"is {state}, not available; wait for it, or name another one"
-            yield error(each.path, each.value, message)
+            yield error(name.path, name.value, message)
         elif record.get("ConnectivityType") == "private":
             message = (
                 "is a private NAT gateway, which leads to other networks and not to the internet; "
                 "make sure that AWS's APIs and registries are reached from there"
             )
-            yield warning(each.path, each.value, message)
+            yield warning(name.path, name.value, message)

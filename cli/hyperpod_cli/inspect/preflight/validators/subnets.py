@@ -54,7 +54,7 @@ def subnets(config: Config, target: Target) -> Problems:
         return
     # `vpc` tells of those that are not there.
     known, tables = vpc.members("subnet"), [*vpc.members("route table").values()]
-    there = {each.path: known[each.value] for each in named if each.value in known}
+    there = {name.path: known[name.value] for name in named if name.value in known}
     # A stack whose creation has failed may be there, with nothing in it.
     has_control_plane = resources_of(config, "platform", target.client)
     has_nodes = resources_of(config, "hyperpod", target.client)
@@ -75,8 +75,8 @@ def _groups_across_zones(config: Config, target: Target) -> Problems:
             continue
         # Unlike SubnetIds, a filter lets subnets be missing.
         filters = [{"Name": "subnet-id", "Values": list(vpc.subnet_ids)}]
-        found = listed(target.client("ec2"), "describe_subnets", "Subnets", Filters=filters)
-        zones = {each["AvailabilityZoneId"] for each in found}
+        subnets = listed(target.client("ec2"), "describe_subnets", "Subnets", Filters=filters)
+        zones = {subnet["AvailabilityZoneId"] for subnet in subnets}
         if len(zones) > 1:
             path = (*where, "override_vpc", "subnet_ids")
             command = f"aws ec2 describe-subnets --subnet-ids {' '.join(vpc.subnet_ids)}"
@@ -86,8 +86,8 @@ def _groups_across_zones(config: Config, target: Target) -> Problems:
 def _control_plane(
     config: Config, there: Mapping[KeyPath, Record], *, is_new: bool
 ) -> Iterator[Finding]:
-    subnets = {path: each for path, each in there.items() if path[1] == "eks_subnet_ids"}
-    zones = {each["AvailabilityZoneId"] for each in subnets.values()}
+    subnets = {path: subnet for path, subnet in there.items() if path[1] == "eks_subnet_ids"}
+    zones = {subnet["AvailabilityZoneId"] for subnet in subnets.values()}
     if (
         subnets
         and len(subnets) == len(config.network.eks_subnet_ids)
@@ -99,39 +99,42 @@ def _control_plane(
             f"are all in {', '.join(zones)}: EKS needs subnets in two availability zones; name "
             "one in another zone",
         )
-    for path, each in subnets.items():
-        if each["AvailabilityZoneId"] in ZONES_WITHOUT_EKS:
-            message = f"is in {each['AvailabilityZoneId']}, where EKS takes no subnet; name another"
-            yield error(path, each["SubnetId"], message)
-        free = each["AvailableIpAddressCount"]
+    for path, subnet in subnets.items():
+        if (zone := subnet["AvailabilityZoneId"]) in ZONES_WITHOUT_EKS:
+            message = f"is in {zone}, where EKS takes no subnet; name another"
+            yield error(path, subnet["SubnetId"], message)
+        free = subnet["AvailableIpAddressCount"]
         if is_new and free < _FEWEST_ADDRESSES:
             message = (
                 f"has {free} free addresses: EKS needs {_FEWEST_ADDRESSES}, better 16; free some, "
                 "or name another subnet"
             )
-            yield error(path, each["SubnetId"], message)
+            yield error(path, subnet["SubnetId"], message)
 
 
 def _zones_of_nodes(config: Config, there: Mapping[KeyPath, Record]) -> Iterator[Finding]:
     for index, subnet in enumerate(config.network.hyperpod_subnets):
         where = ("network", "hyperpod_subnets", index)
-        each = there.get((*where, "subnet_id"))
+        record = there.get((*where, "subnet_id"))
+        if record is None:
+            continue
         zone = subnet.availability_zone_id
-        if each is not None and zone not in (each["AvailabilityZoneId"], each["AvailabilityZone"]):
+        zones = (record["AvailabilityZoneId"], record["AvailabilityZone"])
+        if zone not in zones:
             yield error(
                 (*where, "availability_zone_id"),
                 zone,
-                f"is not the zone of {each['SubnetId']}, which is in {each['AvailabilityZoneId']} "
-                f"({each['AvailabilityZone']} in this account); write that",
+                f"is not the zone of {record['SubnetId']}, which is in {zones[0]} "
+                f"({zones[1]} in this account); write that",
             )
 
 
 def _routes(
     there: Mapping[KeyPath, Record], tables: Sequence[Record], *, missing: Sequence[str]
 ) -> Iterator[Finding]:
-    for path, each in there.items():
-        table = route_table_of(each["SubnetId"], tables)
-        way, subnet_id, name = way_out(table), each["SubnetId"], table.get("RouteTableId")
+    for path, subnet in there.items():
+        table = route_table_of(subnet["SubnetId"], tables)
+        way, subnet_id, name = way_out(table), subnet["SubnetId"], table.get("RouteTableId")
         is_for_nodes = "hyperpod_subnets" in path or "override_vpc" in path
         message = f"is public: its route table {name} leads to an internet gateway; "
         if is_for_nodes and way is WayOut.PUBLIC:
@@ -168,14 +171,14 @@ def way_findings(
 def _addresses(config: Config, there: Mapping[KeyPath, Record]) -> Iterator[Finding]:
     """Find subnets with too few free addresses for all nodes, before there are any."""
     for subnet, groups in groups_in_subnets(config).items():
-        each = there.get(subnet.path)
-        if each is not None and addresses_of(groups) > each["AvailableIpAddressCount"]:
-            message = too_small(groups, free=each["AvailableIpAddressCount"])
-            yield error(subnet.path, each["SubnetId"], f"{message}; name a larger subnet")
+        record = there.get(subnet.path)
+        if record is not None and addresses_of(groups) > record["AvailableIpAddressCount"]:
+            message = too_small(groups, free=record["AvailableIpAddressCount"])
+            yield error(subnet.path, record["SubnetId"], f"{message}; name a larger subnet")
     for where, group in config.cluster.groups_with_paths():
         path = (*where, "override_vpc", "subnet_ids")
-        own = [each for place, each in there.items() if place[:-1] == path]
-        free = sum(each["AvailableIpAddressCount"] for each in own)
-        if own and group.facts and addresses_of([group]) > free:
+        of_group = [subnet for place, subnet in there.items() if place[:-1] == path]
+        free = sum(subnet["AvailableIpAddressCount"] for subnet in of_group)
+        if of_group and group.facts and addresses_of([group]) > free:
             message = f"{too_small([group], free=free)}; name larger subnets"
-            yield error(path, [each["SubnetId"] for each in own], message)
+            yield error(path, [subnet["SubnetId"] for subnet in of_group], message)

@@ -40,11 +40,11 @@ def vpc(config: Config, target: Target) -> Problems:
     nodes = vpc_of_nodes(config, target) if named else None
     if nodes is None:
         return
-    there = {kind: nodes.members(kind) for kind in {each.kind for each in named}}
-    for each in named:
-        if each.value not in there[each.kind]:
-            message = f"is no {each.kind} of {nodes.id}; name one of it"
-            yield error(each.path, each.value, message), nodes.show(each.kind)
+    there = {kind: nodes.members(kind) for kind in {name.kind for name in named}}
+    for name in named:
+        if name.value not in there[name.kind]:
+            message = f"is no {name.kind} of {nodes.id}; name one of it"
+            yield error(name.path, name.value, message), nodes.show(name.kind)
 
 
 def _problems(vpc_id: str, target: Target) -> Problems:

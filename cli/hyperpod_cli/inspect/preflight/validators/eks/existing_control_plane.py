@@ -48,7 +48,7 @@ def existing_control_plane(config: Config, target: Target) -> Problems:
     if arn is None:
         return
     name = config.eks_cluster_name
-    show, list_addons = (f"aws eks {each} {name}" for each in _COMMANDS)
+    show, list_addons = (f"aws eks {command} {name}" for command in _COMMANDS)
     if arn.split(":")[4] != target.account:
         message = f"must be of account {target.account}, which HyperPod's nodes are in"
         yield error(_ARN, arn, message), show
@@ -181,7 +181,7 @@ def _access_entries(config: Config, target: Target) -> Iterator[Finding]:
     there = {*listed(eks, "list_access_entries", "accessEntries", clusterName=name)}
     entries = resources_of(config, "platform", target.client, resource_type=_ACCESS_ENTRY)
     ours = {identifier.partition("|")[0] for identifier in entries}
-    for arn, path in {each.value: each.path for each in named}.items():
+    for arn, path in {item.value: item.path for item in named}.items():
         if arn in there - ours:
             delete = f"aws eks delete-access-entry --cluster-name {name}"
             message = (

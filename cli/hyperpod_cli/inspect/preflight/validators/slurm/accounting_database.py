@@ -94,7 +94,7 @@ def _subnet_problems(section: AccountingConfig, target: Target) -> Problems:
     # `vpc` tells of those that are not there, which a filter passes over.
     filters = [{"Name": "subnet-id", "Values": ids}]
     subnets = [*listed(target.client("ec2"), "describe_subnets", "Subnets", Filters=filters)]
-    zones = {each["AvailabilityZone"] for each in subnets}
+    zones = {subnet["AvailabilityZone"] for subnet in subnets}
     if len(zones) == 1 and len(subnets) == len(ids):
         message = f"are all in {zones.pop()}; RDS wants them in two zones at least"
         yield error(path, ids, message), command

@@ -106,13 +106,13 @@ def _states(deployment: LiveDeployment, *, selector: str) -> dict[str, str]:
 
 def _state(pod: Mapping[str, Any]) -> str:
     status = pod.get("status") or {}
-    conditions = {each["type"]: each["status"] for each in status.get("conditions") or ()}
+    conditions = {item["type"]: item["status"] for item in status.get("conditions") or ()}
     if conditions.get("Ready") == "True":
         return ""
     waiting = [
-        each["state"]["waiting"].get("reason", "waiting")
+        container["state"]["waiting"].get("reason", "waiting")
         for key in ("initContainerStatuses", "containerStatuses")
-        for each in status.get(key) or ()
-        if "waiting" in (each.get("state") or {})
+        for container in status.get(key) or ()
+        if "waiting" in (container.get("state") or {})
     ]
     return str(waiting[0]) if waiting else "not ready"
