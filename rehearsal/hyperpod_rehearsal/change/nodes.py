@@ -56,10 +56,10 @@ def settled(clients: AwsClients, cluster: str) -> list[ClusterNode]:
     def is_settled() -> bool:
         described = answer_of(sagemaker.describe_cluster, ClusterName=cluster) or {}
         wanted = {
-            name: 0 if awaits_plan(each) else int(each["TargetCount"])
-            for name, each in groups_of(described).items()
+            name: 0 if awaits_plan(group) else int(group["TargetCount"])
+            for name, group in groups_of(described).items()
         }
-        nodes = Counter((each.group, each.status) for each in cluster_nodes(clients, cluster))
+        nodes = Counter((node.group, node.status) for node in cluster_nodes(clients, cluster))
         return nodes == Counter({(name, _RUNNING): count for name, count in wanted.items()})
 
     comes_true(is_settled)

@@ -29,8 +29,8 @@ def vpc_cidr(network: NetworkConfig) -> str:
         return network.vpc_cidr
     nodes = () if network.add_cidrs_to_vpc else network.new_hyperpod_cidrs
     inside = map(IPv4Network, (*network.public_subnet_cidrs, *network.eks_subnet_cidrs, *nodes))
-    small = (each for each in inside if each.prefixlen > _VPC_PREFIX)
-    return str(next((each.supernet(new_prefix=_VPC_PREFIX) for each in small), "10.192.0.0/16"))
+    small = (block for block in inside if block.prefixlen > _VPC_PREFIX)
+    return str(next((block.supernet(new_prefix=_VPC_PREFIX) for block in small), "10.192.0.0/16"))
 
 
 def free_blocks(

@@ -93,5 +93,5 @@ def principal(arn: str) -> ExistingResource:
 
 def principals(config: Config) -> Iterator[ExistingResource]:
     """Yield the roles and users that a configuration names, but for those of nodes."""
-    arns = (each.value for each in named_resources(config, "principal", "role"))
+    arns = (name.value for name in named_resources(config, "principal", "role"))
     yield from (principal(arn) for arn in arns if arn not in _node_role_arns(config))

@@ -34,9 +34,9 @@ def kms_key(key: str, *, policy: str = "") -> ExistingResource:
 
 def kms_keys(config: Config) -> Iterator[ExistingResource]:
     """Yield the keys; that of all data has the policy that the preflight asks for."""
-    own = config.encryption.kms_key_arn
-    for key in dict.fromkeys(each.value for each in named_resources(config, "KMS key")):
-        yield kms_key(key, policy=_policy(config, key) if key == own else "")
+    of_config = config.encryption.kms_key_arn
+    for key in dict.fromkeys(name.value for name in named_resources(config, "KMS key")):
+        yield kms_key(key, policy=_policy(config, key) if key == of_config else "")
 
 
 def _policy(config: Config, key: str) -> str:
