@@ -48,8 +48,10 @@ def test_a_recipe_is_accepted(title: str, default_config: Config, tmp_path: Path
     assert {finding.rule for finding in findings(config)} - usual == WARNED.get(title, set())
 
 
-def test_what_the_page_for_eksctl_writes_is_accepted(tmp_path: Path) -> None:
-    (block,) = _BLOCK.findall((REPOSITORY / "docs" / "eksctl.md").read_text("utf-8"))
+@pytest.mark.parametrize(
+    "block", _BLOCK.findall((REPOSITORY / "docs" / "eksctl.md").read_text("utf-8"))
+)
+def test_what_the_page_of_eks_clusters_writes_is_accepted(block: str, tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     cluster = default_document()["cluster"]
     path.write_text(yaml.safe_dump({"name": "ml", "cluster": cluster, **yaml.safe_load(block)}))

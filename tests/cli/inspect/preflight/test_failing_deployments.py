@@ -8,13 +8,15 @@ so `make test` looks at what is found alone.
 import itertools
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
+from typing import Any
 
 import pytest
+import yaml
 from syrupy.assertion import SnapshotAssertion
 from typer.testing import CliRunner
 
@@ -32,8 +34,9 @@ from hyperpod_emulator.node.node import VpcNetwork
 from tests.cli.inspect.preflight import cases
 from tests.cli.inspect.preflight.cases import network, storage
 from tests.support.assembly import merged
-from tests.support.configs import MINIMUM
+from tests.support.configs import MINIMUM, REPOSITORY
 from tests.support.failure import CONTROL_PLANE, Failure, Step, creating, everything, the_cluster
+from tests.support.foreign_clusters import CONSOLE, EKSCTL, TERRAFORM
 from tests.support.omissions import omissions
 from tests.support.on_call import noted_calls
 from tests.support.partial_deployment import Deployment, StepFailedError, Synthesis, clients
@@ -45,6 +48,7 @@ FAILURES: Sequence[Failure] = [
     for module in iter_modules(cases.__path__)
     for failure in import_module(f"{cases.__name__}.{module.name}").FAILURES
 ]
+PAGE = (REPOSITORY / "docs" / "eksctl.md").read_text("utf-8")
 _PLAYED_ELSEWHERE = {
     "failed-creation": "test_control_plane.py",
     "failed-database": "test_control_plane.py",
@@ -239,6 +243,42 @@ def test_the_command_shows_what_is_blocked(
     messages = [each["message"] for each in row["problems"]]
     assert all(message.endswith(told) for message, told in zip(messages, found, strict=True))
     assert all(each["command"].startswith("aws ") for each in row["problems"])
+
+
+BLOCK = re.compile(r"^## (\S+).*?^```yaml\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+ID = re.compile(r"\b(vpc|subnet|sg|igw)-[0-9a-f]{17}\b")
+CLUSTERS = {"eksctl": EKSCTL, "Terraform": TERRAFORM, "Console": CONSOLE}
+
+
+def test_the_page_of_eks_clusters_tells_of_each() -> None:
+    assert {title for title, _ in BLOCK.findall(PAGE)} == CLUSTERS.keys()
+
+
+@pytest.mark.whole
+@pytest.mark.slow(seconds=1)
+@pytest.mark.parametrize(("title", "block"), BLOCK.findall(PAGE))
+def test_who_has_an_eks_cluster_follows_the_page(
+    title: str, block: str, new_deployment: Deploy
+) -> None:
+    def written(text: str) -> Mapping[str, Any]:
+        return {**MINIMUM, "storage": None, **yaml.safe_load(text)}
+
+    deployment = new_deployment(Failure(case=title, document=written(block)))
+    deployment.client("ssm").put_parameter(Name=BOOTSTRAP_VERSION, Value="30", Type="String")
+    found = CLUSTERS[title].made(deployment)
+    # A reader looks up what the page has examples of.
+    deployment = deployment.of(written(ID.sub(lambda named: found[named[1]], block)))
+
+    config, target = deployment.config, deployment.target
+    validators = concerning(VALIDATORS, config)
+    refused = [
+        str(finding)
+        for result in results(config, target, validators=validators)
+        for finding, _ in result.problems
+        if finding.severity is Severity.ERROR and result.name != "client-tools"
+    ]
+    assert refused == []
+    assert the_cluster(deployment) in _NOTHING_MISSING
 
 
 def test_every_validator_has_a_case() -> None:
