@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from aws_reference.action_resources import action_resources
-from aws_reference.resource_schemas import ResourceSchema, schemas
+from aws_reference.resource_schemas import PropertyPath, ResourceSchema, schemas, values_at
 from aws_reference.vpc_cidr_blocks import restricted_range
 
 # Actions of handlers that are younger than the pinned reference: they stand on every resource.
@@ -55,6 +55,22 @@ def actions_of_handlers() -> set[str]:
         for handler in schema.permissions.values()
         for action in handler
     }
+
+
+@pytest.mark.parametrize(
+    ("path", "values"),
+    [
+        (("Groups", "*", "Name"), ["a", "b"]),
+        (("Groups", "Name"), ["a", "b"]),
+        (("Groups", "*", "Ports", "*"), [1, 2]),
+        (("Groups", "*", "Other"), []),
+    ],
+)
+def test_a_path_through_a_list_has_the_values_of_each_item(
+    path: PropertyPath, values: list[Any]
+) -> None:
+    groups = [{"Name": "a", "Ports": [1, 2]}, {"Name": "b"}]
+    assert values_at({"Groups": groups}, path) == values
 
 
 def test_what_the_reference_does_not_know_is_younger() -> None:
