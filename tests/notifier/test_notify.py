@@ -391,6 +391,14 @@ def test_news_of_a_cluster_that_is_gone_are_none_of_the_next_one_of_its_name(
     assert _tell(cluster, dynamodb, LOOK) == ["cluster-fails: capacity"]
 
 
+def test_a_failed_cluster_is_told_after_a_wait_in_which_it_may_be_deleted(dynamodb: object) -> None:
+    cluster = Cluster(cluster=described(status="Failed", FailureMessage=CAPACITY))
+    waits: list[int] = []
+    cluster.asleep = lambda: waits.append(len(cluster.sent))
+    assert _tell(cluster, dynamodb, state_change("Failed")) == ["cluster-fails: capacity"]
+    assert waits == [0]
+
+
 def test_a_failed_cluster_whose_events_were_lost_is_found(dynamodb: object) -> None:
     cluster = Cluster(cluster=described(status="Failed", FailureMessage=CAPACITY))
     assert _tell(cluster, dynamodb, LOOK, LOOK) == ["cluster-fails: capacity"]
