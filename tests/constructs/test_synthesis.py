@@ -174,12 +174,18 @@ def test_one_character_more_than_iam_takes(stack: cdk.Stack, raises: Raises) -> 
         refuse_large_policy(policy(stack, "r" * (MOST - FRAME + 1)), to_do="use fewer")
 
 
-def test_references_count_as_what_they_become(stack: cdk.Stack) -> None:
+@pytest.mark.parametrize(("attribute", "length"), [(None, 24), ("Name", 24), ("Arn", 40)])
+def test_references_count_as_what_they_become(
+    stack: cdk.Stack, attribute: str | None, length: int, raises: Raises
+) -> None:
     bucket = cdk.CfnResource(stack, "Bucket", type="AWS::S3::Bucket")
-    arn = f"arn:{cdk.Aws.PARTITION}:s3:::{bucket.ref}/"
-    written = len("arn:aws:s3:::/") + 24
+    reference = bucket.ref if attribute is None else bucket.get_att(attribute).to_string()
+    arn = f"arn:{cdk.Aws.PARTITION}:s3:::{reference}/"
+    most = MOST - FRAME - len("arn:aws:s3:::/") - length
 
-    refuse_large_policy(policy(stack, arn + "r" * (MOST - FRAME - written)), to_do="use fewer")
+    refuse_large_policy(policy(stack, arn + "r" * most, name="Largest"), to_do="use fewer")
+    with raises(TooLargeError):
+        refuse_large_policy(policy(stack, arn + "r" * (most + 1)), to_do="use fewer")
 
 
 REFERENCE = {"Ref": "Parameter"}
