@@ -50,6 +50,7 @@ def test_each_node_has_the_users_and_says_what_it_is(stage: Stage) -> None:
         assert re.findall(r"\[users\] added (\w+) \D+ (\d+) \D+ (/\S+)", text) == [
             ("alice", "2001", "/home/alice"),
             ("bob", "2002", "/fsx/teams/vision/bob"),
+            ("carol", "2003", "/home/carol"),
         ]
         assert "[motd] " in text
         assert "done: every step succeeded" in text
