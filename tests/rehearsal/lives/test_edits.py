@@ -27,6 +27,27 @@ def test_a_seed_draws_the_same_edit_and_others_draw_others() -> None:
     assert len({each.lines for each in drawn}) > 15
 
 
+def test_another_orchestrator_comes_with_all_that_is_its_own() -> None:
+    """Slurm has neither sections nor subnets of EKS."""
+    start, *others = rows(ACCOUNT)
+    slurm = [row for row in others if (row["cluster"] or {}).get("orchestrator") == "slurm"]
+    drawn = [
+        edit_of(
+            start,
+            random=Random(seed),  # noqa: S311 - the same each time
+            former=(),
+            targets=slurm,
+            is_valid=lambda _: True,
+        ).document
+        for seed in range(100)
+    ]
+    changed = [each for each in drawn if "orchestrator" in each["cluster"]]
+    assert changed
+    for each in changed:
+        assert not {"eks", "helm", "operators"} & each.keys()
+        assert not any(key.startswith("eks") for key in each["network"])
+
+
 def test_an_edit_is_shown_by_key() -> None:
     """What a violation prints names keys, and the values before and after."""
     before = {"name": "ml", "storage": {"capacity_gib": 1200}}
