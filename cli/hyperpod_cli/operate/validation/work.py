@@ -64,8 +64,8 @@ class JobOutcome:
 
     lines: Mapping[str, Sequence[str]]
     node_of: Mapping[str, str]
-    error: str = ""
-    is_of_nodes: bool = True
+    error: str
+    is_of_nodes: bool
 
 
 @dataclass(frozen=True, kw_only=True)
