@@ -121,6 +121,10 @@ FAILURES: dict[str, tuple[dict[str, Any], list[ReportedFailure]]] = {
         message("Cluster creation failed."),
         [ReportedFailure(text="InsufficientInstanceCapacity", group="a")],
     ),
+    "of the cluster, and of a group, which is closer to the cause": (
+        message("We do not have sufficient capacity.", workers="Failed", others="Failed"),
+        [ReportedFailure(text=SCRIPT, group="workers")],
+    ),
 }
 
 
