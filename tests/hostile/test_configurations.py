@@ -57,7 +57,7 @@ def read(path: Path) -> Lines:
         *findings(config),
         *(
             finding
-            for name in ("existing-bucket", "existing-role", "other-accounts")
+            for name in ("existing-bucket", "iam-principals", "other-accounts")
             for finding, _ in VALIDATORS[name](config, target)
         ),
     ]
