@@ -162,8 +162,9 @@ node_modules/.installed: package.json package-lock.json | .venv/.installed
 .venv/ministack/.installed: emulator/hyperpod_emulator/requirements.txt
 .venv/training/.installed: requirements-training.txt
 .venv/training/.installed: INDEX = $(TORCH)
+.venv/ministack/.installed: WHAT = the local AWS, MiniStack,
 $(foreach name,checkov docs hyp ministack training,.venv/$(name)/.installed): | .venv/bin/pip
-	@echo "Setting up: what $< lists into $(@D); a minute the first time ..."
+	@echo "Setting up: $(or $(WHAT),what $< lists) into $(@D); a minute the first time ..."
 	@$(PROGRESS) python -m venv $(@D)
 	@$(PROGRESS) $(@D)/bin/python $(INSTALL) $< $(INDEX)
 	@touch $@
