@@ -86,7 +86,7 @@ class Release:
                 )
             if construct == _CHART:
                 shutil.rmtree(assembly / path, ignore_errors=True)
-            _copy(like / today[construct], assembly / path, own=construct == _FUNCTION)
+            _copy(like / today[construct], assembly / path, is_function=construct == _FUNCTION)
 
     def _archive(self) -> tarfile.TarFile:
         return tarfile.open(self.directory / _ASSEMBLY)
@@ -116,7 +116,7 @@ def record(*, version: str) -> Release:
         _leave_out_metadata(assembly / "manifest.json")
         texts = [path for pattern in _TEXTS for path in sorted(assembly.glob(pattern))]
         with tarfile.open(release.directory / _ASSEMBLY, "w:xz") as archive:
-            for path in [*texts, *_own(assembly)]:
+            for path in [*texts, *_own_assets(assembly)]:
                 archive.add(path, str(path.relative_to(assembly)), filter=_without_owner)
     return release
 
@@ -130,7 +130,7 @@ def _leave_out_metadata(manifest: Path) -> None:
     manifest.write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
 
 
-def _own(assembly: Path) -> Iterator[Path]:
+def _own_assets(assembly: Path) -> Iterator[Path]:
     for construct, path in sorted(_assets(assembly)):
         if construct == _FUNCTION:
             yield assembly / path / _OWN_OF_FUNCTION
@@ -147,11 +147,11 @@ def _assets(assembly: Path) -> Iterator[tuple[str, str]]:
                 yield file["displayName"], path
 
 
-def _copy(source: Path, target: Path, *, own: bool) -> None:
+def _copy(source: Path, target: Path, *, is_function: bool) -> None:
     if source.is_file():
         shutil.copy(source, target)
         return
-    ignored = shutil.ignore_patterns(_OWN_OF_FUNCTION) if own else None
+    ignored = shutil.ignore_patterns(_OWN_OF_FUNCTION) if is_function else None
     shutil.copytree(source, target, ignore=ignored, dirs_exist_ok=True)
 
 

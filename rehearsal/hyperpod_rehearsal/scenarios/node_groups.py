@@ -89,7 +89,7 @@ def reservation_in_another_zone(stage: Stage) -> Iterator[Fact]:
     described = ec2.describe_capacity_reservations(CapacityReservationIds=[there.id])
     zone = described["CapacityReservations"][0]["AvailabilityZone"]
     zones = ec2.describe_availability_zones()["AvailabilityZones"]
-    other = next(each["ZoneName"] for each in zones if each["ZoneName"] != zone)
+    other = next(place["ZoneName"] for place in zones if place["ZoneName"] != zone)
     _move(there, zone=other, clients=clients)
     target = Target(
         partition="aws",

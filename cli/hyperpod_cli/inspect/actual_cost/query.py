@@ -29,7 +29,7 @@ class Series:
     samples: Sequence[tuple[float, float]]
 
 
-def _found(content: bytes, *, endpoint: str) -> list[Series]:
+def _read(content: bytes, *, endpoint: str) -> list[Series]:
     try:
         return [
             Series(
@@ -79,4 +79,4 @@ def series(
             f"--actual: {endpoint} answers {answer.status_code}: {answer.text[:300]}; "
             "the caller needs aps:QueryMetrics on the workspace"
         )
-    return _found(answer.content, endpoint=endpoint)
+    return _read(answer.content, endpoint=endpoint)

@@ -72,7 +72,7 @@ class _Read:
             if existing:
                 yield from self._existing(kind, form=form, service=service)
             elif self._is_for(action):
-                yield from self._own(form)
+                yield from self._of_deployment(form)
         if not kinds and self._is_for(action):
             # CloudWatch Logs limits it to an account and a region, though the reference does not.
             everything = self.names.environment.arn("logs", "log-group:*")
@@ -88,7 +88,7 @@ class _Read:
             if fnmatchcase(action, actions)
         )
 
-    def _own(self, form: str) -> Iterable[str]:
+    def _of_deployment(self, form: str) -> Iterable[str]:
         """Return the ARNs of a form that the deployment's resources have."""
         return self.names.arns(
             form,

@@ -23,7 +23,7 @@ class _Kind:
     type: str
     name: str
     ports: tuple[int, ...]
-    told: str
+    words: str
 
 
 _LUSTRE = _Kind(
@@ -31,14 +31,14 @@ _LUSTRE = _Kind(
     name="FSx for Lustre",
     # https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
     ports=(988, *range(1018, 1024)),
-    told="TCP 988 and 1018-1023",
+    words="TCP 988 and 1018-1023",
 )
 _OPENZFS = _Kind(
     type="OPENZFS",
     name="FSx for OpenZFS",
     # https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limit-access-security-groups.html
     ports=(111, 2049, *range(20001, 20004)),
-    told="TCP 111, 2049 and 20001-20003",
+    words="TCP 111, 2049 and 20001-20003",
 )
 _ID = re.compile(r"(fs-[0-9a-f]+)($|\.fsx\.)")  # others are of file caches
 _VERSIONS = ("2.12", "2.15")
@@ -124,7 +124,7 @@ def _network_problems(
         nodes = group or "the nodes' new group (name an existing one in network.security_group_id)"
         yield (
             f"has the security group {names}, which does not let TCP {closed[0]} in from "
-            f"{nodes}; add {kind.told} from it"
+            f"{nodes}; add {kind.words} from it"
         )
 
 

@@ -17,14 +17,14 @@ def priorities(deployment: LiveDeployment) -> Checks:
     """The classes of `helm.priority_classes` and `system-node-critical` exist."""
     listed = SchedulingV1Api(deployment.kubernetes).list_priority_class().items
     there = {item.metadata.name for item in listed}
-    yield from _check(["system-node-critical"], found=there)
+    yield from _check(["system-node-critical"], there=there)
     wanted = [item.name for item in deployment.config.helm.priority_classes or ()]
     if wanted:
-        yield from _check(wanted, found=there)
+        yield from _check(wanted, there=there)
 
 
-def _check(names: Sequence[str], *, found: set[str]) -> Checks:
-    missing = [name for name in names if name not in found]
+def _check(names: Sequence[str], *, there: set[str]) -> Checks:
+    missing = [name for name in names if name not in there]
     yield checked(
         f"kubectl get priorityclass {' '.join(names)}",
         problem=f"there is no {' and no '.join(missing)}" if missing else None,
