@@ -27,13 +27,13 @@ def fix_subnets(scope: Construct, network: NetworkConfig) -> None:
 
     A new VPC and an existing one have the same ids, so that neither can become the other.
     """
-    publics = network.public_subnet_cidrs
-    zones = network.availability_zone_ids or [None] * len(publics)
+    publics, others = network.public_subnet_cidrs, network.eks_subnet_cidrs
+    zones = network.availability_zone_ids or [None] * max(len(publics), len(others))
     values: Values = {
         ("vpc_cidr",): network.vpc_cidr,
         # One value for all: EKS takes no subnet in a further zone.
         # https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
-        ("eks_subnet_cidrs",): ", ".join(network.eks_subnet_cidrs) or None,
+        ("eks_subnet_cidrs",): ", ".join(others) or None,
         **{("public_subnet_cidrs", index): cidr for index, cidr in enumerate(publics)},
         **{("availability_zone_ids", index): zone for index, zone in enumerate(zones)},
     }

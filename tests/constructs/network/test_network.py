@@ -5,6 +5,7 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk.assertions import Template
 
 from hyperpod_cdk import Network, NetworkConfig
 from tests.conftest import Raises
@@ -39,6 +40,16 @@ def test_zones_left_out_are_the_regions_first_by_name(stack: cdk.Stack, view: Vi
         "10.1.0.0/16": by_name(0),
     }
     assert not [subnet for subnet in seen.all(SUBNET) if "AvailabilityZoneId" in subnet]
+
+
+@pytest.mark.parametrize("changes", [{}, {"nat_gateways": "none", "public_subnet_cidrs": []}])
+def test_the_zone_of_each_subnet_is_fixed(stack: cdk.Stack, changes: dict[str, Any]) -> None:
+    network(stack, {**BY_NAME, **changes})
+
+    parameters = Template.from_stack(stack).to_json()["Parameters"].values()
+    zones = [each for each in parameters if "availability_zone_ids" in each["Description"]]
+
+    assert len(zones) == len(DEFAULT_EKS)
 
 
 @pytest.mark.parametrize(
