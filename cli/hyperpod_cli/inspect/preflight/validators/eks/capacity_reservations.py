@@ -176,7 +176,8 @@ def _reasons(
             yield f"is of {noun} {reservation[key]}; nodes need one of {wanted}"
     placement = reservation.get("PlacementGroupArn")
     if placement is not None:
-        yield f"is in the placement group {placement.rpartition('/')[2]}, where no node of it is"
+        name = placement.rpartition("/")[2]
+        yield f"is in the placement group {name}, where no node of it is; reserve outside of one"
 
 
 def _ending(
