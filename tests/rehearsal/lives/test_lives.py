@@ -11,7 +11,7 @@ from tests.support.stages import DEFAULT, cdk_cli
 
 @pytest.mark.whole
 @pytest.mark.slow(seconds=90)
-@pytest.mark.parametrize("seed", ["14", "16", "18", "20"])
+@pytest.mark.parametrize("seed", ["14", "16", "17", "18", "20"])
 def test_a_life_has_no_step_after_which_something_does_not_hold(seed: str, tmp_path: Path) -> None:
     """The seed of a life that fails here is played by `hyperpod-cdk rehearse --life`."""
     report = Life(
