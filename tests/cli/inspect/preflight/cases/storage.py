@@ -8,7 +8,7 @@ from hyperpod_emulator.aws.settings import KMS_KEY_ID
 from hyperpod_rehearsal.existing_resources import existing_resources
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
-from tests.support.failure import Failure, Step, creating, everything, the_cluster
+from tests.support.failure import Failure, Step, creating, everything
 from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment, example
 
 # The names of buckets are everybody's.
@@ -114,10 +114,6 @@ def _deployed(*states: Mapping[str, Any]) -> Step:
     return deploy
 
 
-def _with_homes(deployment: Deployment) -> None:
-    the_cluster(deployment.changed({"storage": {"home_directories": {"capacity_gib": 100}}}))
-
-
 def _with_driver(deployment: Deployment) -> None:
     before = deployment.changed({"storage": {"capacity_gib": 1200}})
     file_systems(before)
@@ -200,13 +196,6 @@ FAILURES = (
         document=example("existing-file-system"),
         deploy=lambda deployment: deployment.provision("storage", "Custom::FileSystemAvailability"),
         said="The file system fs-0123456789abcdef0 is not known to FSx",
-    ),
-    Failure(
-        case="imported-file-systems: home directories that nodes mount",
-        document=SLURM,
-        before=_with_homes,
-        deploy=file_systems,
-        said="Export ml-storage:.* cannot be deleted as it is in use by ml-hyperpod",
     ),
     _change(
         "smaller",
