@@ -35,7 +35,7 @@ from hyperpod_rehearsal.verification import (
     verify,
     wait_for_nodes,
 )
-from hyperpod_stacks.table import release_stack
+from hyperpod_stacks.table import STACKS, release_stack
 
 # Commands below it would act on the user's own account.
 _ENDED = (
@@ -145,6 +145,7 @@ class Rehearsal:
             if self.keep:
                 keep(stage)
                 _consent(stage)
+                stage.delete_added()
             _take_down(stage, report=report)
 
     def _plain(self, stage: Stage, *, report: Report) -> None:
@@ -221,7 +222,8 @@ def _take_down(stage: Stage, *, report: Report) -> None:
     problem = stage.destroy()
     for resource in retained(stage.environment.clients):
         stage.progress.say(f"  kept, as on AWS: {resource}")
-    left = left_behind(stage.environment, stacks=stage.stacks, config=stage.config)
+    stacks = [stage.stack(kind) for kind in STACKS]
+    left = left_behind(stage.environment, stacks=stacks, config=stage.config)
     if left and problem is None:
         problem = "left behind by cdk destroy: " + ", ".join(left)
     if problem is not None:

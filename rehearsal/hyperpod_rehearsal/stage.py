@@ -6,6 +6,7 @@ import hashlib
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -43,8 +44,9 @@ from hyperpod_rehearsal.verification import (
     stack_outputs,
     stack_reports,
 )
-from hyperpod_stacks.table import StackKind, stack_name, stack_names
+from hyperpod_stacks.table import STACKS, StackKind, stack_name, stack_names
 
+_PAUSE_SECONDS = 0.25
 # What CDK's report of a synthesis ends a warning with.
 _KIND_OF_FINDING = " (Annotation)"
 
@@ -296,6 +298,30 @@ class Stage:
         except CdkError as error:
             return self._failure(operation, again="hyperpod-cdk destroy") or str(error)
         return None
+
+    def settled(self, name: str) -> str:
+        """Return the status of a stack once nothing is in progress."""
+        client = self.environment.clients("cloudformation")
+        while True:
+            described = described_stack(client, name)
+            status = "DELETE_COMPLETE" if described is None else str(described["StackStatus"])
+            if not status.endswith("_IN_PROGRESS"):
+                return status
+            time.sleep(_PAUSE_SECONDS)
+
+    def delete_added(self) -> None:
+        """Delete the stacks that deployments of another file have added, or may depend on those.
+
+        What the configuration has of platform and storage stays.
+        """
+        client = self.environment.clients("cloudformation")
+        for kind in reversed(STACKS):
+            name = self.stack(kind)
+            stays = kind in ("platform", "storage") and name in self.stacks
+            if not stays and described_stack(client, name) is not None:
+                allow_termination(self.environment.clients, [name])
+                client.delete_stack(StackName=name)
+                self.settled(name)
 
     def _lift_protection(self) -> None:
         """Lift the protection of stacks whose creation failed, as `hyperpod-cdk deploy` does."""

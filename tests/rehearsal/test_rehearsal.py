@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from syrupy.assertion import SnapshotAssertion
 from typer.testing import CliRunner
 
@@ -135,6 +136,23 @@ def test_the_walk_through_prints_what_it_shows(kept: Kept, checkout_folder: Path
         for block, (printed, code) in ran
         if code != 0 or not matches(block.shown or "…", printed)
     ] == []
+
+
+@pytest.mark.whole
+@pytest.mark.slow(seconds=45)
+@pytest.mark.usefixtures("kept")
+def test_a_stack_is_added_to_what_is_kept(checkout_folder: Path) -> None:
+    document = yaml.safe_load((checkout_folder / "config" / "default.yaml").read_text("utf-8"))
+    document["observability"] = {"notifications": {"emails": ["ml@example.com"]}}
+    (checkout_folder / "added.yaml").write_text(yaml.safe_dump(document), "utf-8")
+    policy = "arn:aws:iam::aws:policy/AdministratorAccess"
+    commands = (
+        "source build/rehearsal/shell.sh\n"
+        f"hyperpod-cdk bootstrap added.yaml --policies {policy}\n"
+        "hyperpod-cdk deploy added.yaml --yes\n"
+    )
+    [(printed, code)] = outputs([Block(commands=commands, shown="")], directory=checkout_folder)
+    assert code == 0, printed
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_cli.aws.assembly import Stack
 from hyperpod_cli.aws.stack_events import StackEvent
-from hyperpod_cli.aws.stacks import Deployed, described_stack
+from hyperpod_cli.aws.stacks import Deployed
 from hyperpod_cli.stack_progress.terminal import FAILED_CREATIONS
 from hyperpod_cli.terminal.errors import LinesError
 from hyperpod_rehearsal.stage import Stage
@@ -75,7 +75,7 @@ class LifeStage(Stage):
         client = self.environment.clients("cloudformation")
         if former is not None and former.status in FAILED_CREATIONS:
             client.delete_stack(StackName=stack.name)
-            self._settled(stack.name)
+            self.settled(stack.name)
             former = None
         manifest = json.loads((self.assembly / "manifest.json").read_text("utf-8"))
         properties = manifest["artifacts"][stack.name]["properties"]
@@ -112,17 +112,7 @@ class LifeStage(Stage):
         return False
 
     def _succeeds(self, name: str) -> bool:
-        return self._settled(name) in ("CREATE_COMPLETE", "UPDATE_COMPLETE")
-
-    def _settled(self, name: str) -> str:
-        """Return the status of a stack once nothing is in progress."""
-        client = self.environment.clients("cloudformation")
-        while True:
-            found = described_stack(client, name)
-            status = "DELETE_COMPLETE" if found is None else str(found["StackStatus"])
-            if not status.endswith("_IN_PROGRESS"):
-                return status
-            time.sleep(_PAUSE_SECONDS)
+        return self.settled(name) in ("CREATE_COMPLETE", "UPDATE_COMPLETE")
 
     def delete_stacks(self, stacks: Iterable[Stack]) -> str | None:
         """Delete stacks, one after the other; return why one is still there."""
@@ -133,7 +123,7 @@ class LifeStage(Stage):
                 {"RoleARN": self._in_account(stack.execution_role)} if stack.execution_role else {}
             )
             client.delete_stack(StackName=stack.name, **asked)
-            status = self._settled(stack.name)
+            status = self.settled(stack.name)
             if status != "DELETE_COMPLETE":
                 said = self._failure(operation, again="hyperpod-cdk destroy --all")
                 return said or f"{stack.name} is {status}"
