@@ -315,7 +315,7 @@ class Stage:
         What the configuration has of platform and storage stays.
         """
         client = self.environment.clients("cloudformation")
-        for kind in reversed(STACKS):
+        for kind in reversed([*STACKS]):
             name = self.stack(kind)
             stays = kind in ("platform", "storage") and name in self.stacks
             if not stays and described_stack(client, name) is not None:

@@ -129,6 +129,19 @@ def pods(api: ApiClient, *, namespace: str, labels: Mapping[str, str]) -> list[O
     return sorted(json.loads(answer.data)["items"], key=lambda pod: str(pod["metadata"]["name"]))
 
 
+def warning(api: ApiClient, item: Object) -> str:
+    """Return the last warning among an object's events; empty without one."""
+    metadata = item["metadata"]
+    answer = CoreV1Api(api).list_namespaced_event(
+        metadata["namespace"],
+        field_selector=f"involvedObject.uid={metadata['uid']},type=Warning",
+        _preload_content=False,
+    )
+    events = json.loads(answer.data)["items"]
+    last = max(events, key=lambda event: event.get("lastTimestamp") or "", default=None)
+    return "" if last is None else f"{last['reason']}: {last['message']}"
+
+
 class Log:
     """What a pod's first container writes, followed over connections that end and its restarts."""
 

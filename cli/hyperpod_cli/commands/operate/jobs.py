@@ -62,8 +62,8 @@ def quota(
 
 @command(
     iam=["cloudformation:DescribeStacks", "ecr:DescribeImages", "eks:DescribeCluster"],
-    in_kubernetes="list nodes and pods; of a namespace, read a job's pods and logs, create and "
-    "delete PyTorchJobs",
+    in_kubernetes="list nodes and pods; of a namespace, read a job's pods, events and logs, "
+    "create and delete PyTorchJobs",
 )
 def train(
     *,
@@ -139,7 +139,7 @@ def train(
 
 @command(
     iam=["sagemaker:DescribeCluster", "eks:DescribeCluster", "cloudformation:DescribeStacks"],
-    in_kubernetes="list nodes and pods, read namespaces and claims, create and delete jobs",
+    in_kubernetes="list nodes, pods and events, read namespaces and claims, create and delete jobs",
 )
 def validate_nodes(
     *,

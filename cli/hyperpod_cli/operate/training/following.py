@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 
 from hyperpod_cli.aws.kubernetes_api import condition
-from hyperpod_cli.operate.job_charts import Connect, Log, Object, live, pods
+from hyperpod_cli.operate.job_charts import Connect, Log, Object, live, pods, warning
 from hyperpod_cli.operate.training.request import JOB_KINDS
 from hyperpod_cli.terminal.errors import FailedError, TransientError
 
@@ -34,7 +34,7 @@ def follow(
     last = ""
     while True:
         try:
-            now, worker = _look(connect, job)
+            now, worker, why = _look(connect, job)
             if now is None:
                 raise FailedError(f"job: {job['metadata']['name']} was deleted")
             if worker is not None and _has_log(worker):
@@ -43,7 +43,7 @@ def follow(
                     show(line)
                 # It may have ended meanwhile.
                 now = _look(connect, job)[0] or now
-            state = _state(now, worker)
+            state = _state(now, worker) if worker is not None or not why else why
         except TransientError as error:
             state = str(error)
         else:
@@ -55,14 +55,15 @@ def follow(
         time.sleep(seconds)
 
 
-def _look(connect: Connect, job: Object) -> tuple[Object | None, Object | None]:
-    """Return the job and its first worker, as they are now."""
+def _look(connect: Connect, job: Object) -> tuple[Object | None, Object | None, str]:
+    """Return the job and its first worker, as they are now, and why it has none, if known."""
     metadata = job["metadata"]
     labels = {JOB_KINDS[job["kind"]].name_label: metadata["name"]}
     with connect() as api:
         now = live(api, job)
         workers = pods(api, namespace=metadata["namespace"], labels=labels) if now else []
-    return now, min(workers, key=_index, default=None)
+        why = warning(api, now) if now and not workers else ""
+    return now, min(workers, key=_index, default=None), why
 
 
 def _index(pod: Object) -> tuple[int, str]:

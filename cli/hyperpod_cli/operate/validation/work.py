@@ -17,6 +17,7 @@ from hyperpod_cli.operate.job_charts import (
     live,
     pods,
     submit,
+    warning,
 )
 from hyperpod_cli.operate.validation.recorded import Recorded
 from hyperpod_cli.terminal.errors import FailedError, TransientError
@@ -171,6 +172,10 @@ class Runner:
             yield work, JobOutcome(lines=lines, node_of=node_of, error=error, is_of_nodes=blamed)
         pending = [pod for pod in there if _phase(pod) not in _BEGUN]
         seen.wait = _unscheduled(there) or (f"{len(pending)} Pending" if pending else "none yet")
+        if works and not there:
+            with self.connect() as api:
+                job = live(api, works[0].objects[-1])
+                seen.wait = (job and warning(api, job)) or seen.wait
 
     def _failure(self, work: Work) -> str:
         """Return why a job has failed, such as that its time is over; empty if it has not."""

@@ -66,6 +66,7 @@ def set_job(kubernetes: KubernetesApi, kind: str, message: str = "") -> None:
 @pytest.fixture
 def follower(api: ApiClient, config: Config, ready: KubernetesApi) -> Iterator[Follower]:
     assert ready.objects("kubeflow.org/v1", "PyTorchJob") == []
+    ready.operate("PyTorchJob")
     request = asked(config)
     submit(api, request.objects)
     made = Follower(api, request)
@@ -91,6 +92,19 @@ def test_a_job_is_followed_from_the_queue_to_its_end(
     follower.wait()
     assert (follower.shown, follower.error) == ([line], None)
     assert follower.told[:2] == snapshot
+
+
+def test_why_a_job_has_no_pods_is_told(follower: Follower, ready: KubernetesApi) -> None:
+    [job] = ready.objects("kubeflow.org/v1", "PyTorchJob")
+    names = {key: job["metadata"][key] for key in ("name", "namespace", "uid")}
+    event = {"apiVersion": "v1", "kind": "Event", "type": "Warning", "involvedObject": names}
+    for name, reason, time in (("last", "FailedCreate", "02"), ("first", "Slow", "01")):
+        moment = {"lastTimestamp": f"2026-01-01T00:00:{time}Z"}
+        metadata = {"name": name, "namespace": "default"}
+        ready.create({**event, **moment, "metadata": metadata, "reason": reason, "message": "no"})
+    follower.until_told("FailedCreate: no")
+    set_job(ready, "Succeeded")
+    follower.wait()
 
 
 def test_a_job_that_failed_says_why(

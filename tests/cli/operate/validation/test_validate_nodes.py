@@ -20,6 +20,7 @@ from hyperpod_cli.operate.validation.work import Runner
 from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, REFUSED
 from hyperpod_emulator.hardware import EFA, GPU
 from hyperpod_emulator.kubernetes import KubernetesApi, static_tokens
+from hyperpod_emulator.kubernetes.controllers.notices import REASON
 from hyperpod_emulator.testing.kubernetes_api import PRINCIPALS, claim, client_of, daemon_set, pod
 from tests.support.chart_rendering import template
 from tests.support.clusters import described
@@ -473,9 +474,10 @@ def test_what_says_nothing_about_a_node_is_skipped(
     out = ready.said.out
     assert "hyperpod-cdk replace" not in out
     waits = [line for line in out.splitlines() if "have begun" in line]
-    notice = f"0 of {4 if check == 'node' else 1} checks have begun; their pods: none yet"
+    notice = f"0 of {4 if check == 'node' else 1} checks have begun; their pods: {REASON}"
     if happens is _unstarted:
-        assert waits == [notice] * (4 if check == "rendezvous" else 2)
+        assert len(waits) == (4 if check == "rendezvous" else 2)
+        assert all(line.startswith(notice) for line in waits)
 
 
 def test_a_check_that_hangs_on_its_node_has_failed(ready: Site) -> None:
