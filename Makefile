@@ -107,7 +107,7 @@ docs: .venv/docs/.installed docs/node_modules/.installed ## Build the docs site 
 	@echo 'Docs: build/site/index.html'
 
 wheels: .venv/.development layout ## Build the wheels of the three distributions into dist
-	@others=$$(git ls-files --others --exclude-standard); [ -z "$$others" ] || { echo "These files are not in git, and a wheel would have some of them: add them, or move them away"; echo "$$others"; exit 1; }
+	@others=$$(git ls-files --others --exclude-standard -- '*/*'); [ -z "$$others" ] || { echo "These files are not in git, and a wheel would have some of them: add them, or move them away"; echo "$$others"; exit 1; }
 	@for folder in aws_reference emulator .; do python -m build --wheel --no-isolation --outdir dist $$folder >/dev/null || exit 1; done
 	@ls dist
 

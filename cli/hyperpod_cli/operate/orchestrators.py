@@ -17,7 +17,7 @@ from hyperpod_shared.clusters import COMPUTE, CONTROLLER, Group, node_type
 
 _INSTEAD = {
     "addon-versions": "Slurm comes with the nodes' AMI: `hyperpod-cdk status` shows its updates",
-    "kubeconfig": "`hyperpod-cdk connect login` opens a shell where sinfo, squeue and sbatch are",
+    "kubeconfig": "`hyperpod-cdk connect controller` opens a shell with sinfo, squeue and sbatch",
     "release": "`scontrol update node=NAME state=resume` on the controller lets jobs run there",
     "validate-nodes": "submit checks with sbatch (docs: slurm-jobs)",
 }

@@ -120,21 +120,18 @@ def _named(
 
 
 def permission_lines(lacks: Sequence[MissingPermission]) -> Iterator[str]:
-    """Yield what each role lacks, an action in one line, and what gives it."""
-    by_role: dict[str, dict[str, list[str]]] = {}
-    for each in lacks:
-        by_role.setdefault(each.who, {}).setdefault(each.action, []).append(each.resource)
-    for role, actions in by_role.items():
-        yield f"CloudFormation's role {role} lacks permissions that this may need:"
-        for action, resources in actions.items():
-            yield f"  {action} on {_some(resources)}"
-    if lacks:
+    """Yield what gives each role what it lacks, and that, a service in one line."""
+    by_service: dict[tuple[str, str], list[str]] = {}
+    for permission in lacks:
+        service, _, action = permission.action.partition(":")
+        actions = by_service.setdefault((permission.who, service), [])
+        if action not in actions:
+            actions.append(action)
+    for role in {who: None for who, _ in by_service}:
         yield (
-            "`hyperpod-cdk deployer-policy` writes the policies; give them to `hyperpod-cdk "
-            "bootstrap --policies`."
+            f"CloudFormation's role {role} lacks permissions that this may need: give "
+            "`hyperpod-cdk bootstrap --policies` what `hyperpod-cdk deployer-policy` writes"
         )
-
-
-def _some(resources: Sequence[str]) -> str:
-    more = f" and {len(resources) - 1} more" if len(resources) > 1 else ""
-    return f"{resources[0]}{more}"
+        for (who, service), actions in by_service.items():
+            if who == role:
+                yield f"  {service}: {', '.join(actions)}"
