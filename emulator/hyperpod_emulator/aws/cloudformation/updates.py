@@ -5,9 +5,12 @@
   https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html
 - A resource that is new in an update is being created; MiniStack's events say that it is updated:
   https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
+- What an update replaced or removed is deleted while the stack is in
+  UPDATE_COMPLETE_CLEANUP_IN_PROGRESS, with events of the resource; MiniStack's deletion is silent.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from aws_reference.resource_schemas import schema_of
@@ -16,15 +19,18 @@ from hyperpod_emulator.aws.ministack import (
     cloudformation,
     provisioners,
     stacks,
+    wrap,
 )
 from hyperpod_emulator.aws.refused import Refused
 
+_CLEANUP = "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"
 _DeletedFirst = dict[tuple[str, str], tuple[str, Mapping[str, Any]]]
 
 
 def install() -> None:
     """Decide by the schemas what is replaced, what is refused and what is valid."""
     _Replacements().install()
+    wrap(stacks, "_delete_resource", _delete_resource)
 
 
 class _Replacements:
@@ -163,6 +169,31 @@ class _Replacements:
                 "PhysicalResourceId": physical_id,
                 "Attributes": attributes,
             }
+
+
+def _delete_resource(  # noqa: PLR0917 - MiniStack's signature
+    delete: Callable[..., None],
+    resource_type: str,
+    physical_id: str,
+    properties: Properties,
+    stack_name: str,
+    logical_id: str,
+) -> None:
+    """Delete a resource; in the cleanup of an update, say so in events."""
+    stack = cloudformation._stacks.get(stack_name, {})
+    status = stack.get("StackStatus")
+    if status == "UPDATE_IN_PROGRESS":
+        status = stack["StackStatus"] = _CLEANUP
+        of_stack = (stack_name, "AWS::CloudFormation::Stack", _CLEANUP)
+        stacks._add_event(stack["StackId"], stack_name, *of_stack, physical_id=stack["StackId"])
+    resource = (resource_type, physical_id, properties, stack_name, logical_id)
+    if status != _CLEANUP:
+        delete(*resource)
+        return
+    event = partial(stacks._add_event, stack["StackId"], stack_name, logical_id, resource_type)
+    event("DELETE_IN_PROGRESS", physical_id=physical_id)
+    delete(*resource)
+    event("DELETE_COMPLETE", physical_id=physical_id)
 
 
 def _require_valid(resource_type: str, logical_id: str, properties: Properties) -> None:

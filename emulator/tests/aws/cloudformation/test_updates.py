@@ -67,6 +67,21 @@ def test_a_create_only_property_replaces(aws: LocalAws) -> None:
     assert endpoints(aws) & {old, new} == {new}
 
 
+def test_what_an_update_removes_is_deleted_in_its_cleanup(aws: LocalAws) -> None:
+    stack = deploy(aws, endpoint("s3"), {})
+
+    deploy(aws, VPC, {}, stack=stack.name)
+
+    cloudformation = client(aws, "cloudformation")
+    latest = cloudformation.describe_stack_events(StackName=stack.name)["StackEvents"][:4]
+    assert [(each["LogicalResourceId"], each["ResourceStatus"]) for each in latest] == [
+        (stack.name, "UPDATE_COMPLETE"),
+        ("Endpoint", "DELETE_COMPLETE"),
+        ("Endpoint", "DELETE_IN_PROGRESS"),
+        (stack.name, "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS"),
+    ]
+
+
 def test_a_replaced_resource_is_retained_if_its_policy_says_so(aws: LocalAws) -> None:
     outputs = {"Id": {"Ref": "Endpoint"}}
     stack = deploy(aws, endpoint("s3"), outputs)
