@@ -50,10 +50,15 @@ def launch_template(
         kms_key=volume_key,
         volume_type=ec2.EbsDeviceVolumeType.GP3,
     )
-    placement = None
-    if group.is_clustered:
+    placement: ec2.IPlacementGroup | None = None
+    placement_id = f"{construct_id}Placement"
+    if group.placement_group_name is not None:
+        placement = ec2.PlacementGroup.from_placement_group_name(
+            scope, placement_id, group.placement_group_name
+        )
+    elif group.is_clustered:
         placement = ec2.PlacementGroup(
-            scope, f"{construct_id}Placement", strategy=ec2.PlacementGroupStrategy.CLUSTER
+            scope, placement_id, strategy=ec2.PlacementGroupStrategy.CLUSTER
         )
         mark_own(placement)
     template = ec2.LaunchTemplate(

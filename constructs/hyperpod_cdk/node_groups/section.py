@@ -11,7 +11,11 @@ from hyperpod_cdk.facts.instance_types import InstanceFacts, ec2_name, ec2_types
 from hyperpod_cdk.hyperpod.node_settings import Labels, TaintConfig
 from hyperpod_cdk.hyperpod.placement import HyperPodSubnet, subnets_of
 from hyperpod_cdk.network.section import NetworkConfig
-from hyperpod_cdk.schema.arns import CapacityReservationGroupArn, CapacityReservationId
+from hyperpod_cdk.schema.arns import (
+    CapacityReservationGroupArn,
+    CapacityReservationId,
+    PlacementGroupName,
+)
 from hyperpod_cdk.schema.availability_zones import AvailabilityZone
 from hyperpod_cdk.schema.errors import Finding, error
 from hyperpod_cdk.schema.limits import Limits, Message, allowed, listed_twice, nearest
@@ -152,10 +156,10 @@ class ManagedNodeGroupConfig(Section):
     """Whether each network card that supports it has an EFA interface, which uses no IP address.
     Default: true for types with accelerators and EFA."""
 
-    placement_group: bool | None = None
-    """Whether a new cluster placement group keeps the instances close to each other; capacity that
-    is reserved in another placement group is then not used. Default: as efa, but false with
-    CapacityBlock, whose instances are already close."""
+    placement_group: bool | PlacementGroupName | None = None
+    """Whether a new cluster placement group keeps the instances close to each other, or the name of
+    an existing one, such as a reservation's; only capacity that is reserved in that one is then
+    used. Default: as efa, but false with CapacityBlock, whose instances are already close."""
 
     raid0: bool | None = None
     """Whether the local NVMe disks of an instance are combined (RAID 0) for the images, logs and
@@ -251,11 +255,16 @@ class ManagedNodeGroupConfig(Section):
         return self.efa
 
     @property
+    def placement_group_name(self) -> str | None:
+        """The existing placement group that the nodes are in."""
+        return self.placement_group if isinstance(self.placement_group, str) else None
+
+    @property
     def is_clustered(self) -> bool:
         """Whether the nodes are in a placement group."""
         if self.placement_group is None:
             return self.has_efa and self.capacity != CAPACITY_BLOCK
-        return self.placement_group
+        return bool(self.placement_group)
 
     @property
     def is_in_one_zone(self) -> bool:

@@ -201,6 +201,11 @@ VpcId = Annotated[str, *_id("VPC", "vpc")]
 RouteTableId = Annotated[str, *_id("route table", "rtb")[:3]]
 NatGatewayId = Annotated[str, *_id("NAT gateway", "nat")]
 CapacityReservationId = Annotated[str, *_id("capacity reservations", "cr")]
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreatePlacementGroup.html
+PlacementGroupName = Annotated[
+    str,
+    *_named("placement group", "the name of a placement group", "[ -~]{1,255}", "training", "near"),
+]
 InternetGatewayId = Annotated[str, *_id("internet gateway", "igw", "an")]
 FileSystemId = Annotated[str, *_id("file system", "fs")]
 

@@ -27,6 +27,7 @@ Kind = Literal[
     "Grafana workspace",
     "SNS topic",
     "capacity reservations",
+    "placement group",
     "OIDC provider",
 ]
 

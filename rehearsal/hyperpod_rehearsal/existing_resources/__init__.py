@@ -11,7 +11,7 @@ from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_emulator.aws.local_aws import ACCOUNT
 from hyperpod_rehearsal.existing_resources.base_images import base_images
-from hyperpod_rehearsal.existing_resources.capacity import existing_reservations
+from hyperpod_rehearsal.existing_resources.capacity import existing_reservations, placement_groups
 from hyperpod_rehearsal.existing_resources.eks_clusters import eks_clusters
 from hyperpod_rehearsal.existing_resources.networks import existing_networks, own_networks
 from hyperpod_rehearsal.existing_resources.observability import grafana, topics, workspaces
@@ -38,6 +38,7 @@ _SUBJECTS: tuple[Callable[[Config], Iterable[ExistingResource]], ...] = (
     eks_clusters,
     own_networks,
     base_images,
+    placement_groups,
     existing_reservations,
 )
 """What each subject names; one that others are made in is before them."""

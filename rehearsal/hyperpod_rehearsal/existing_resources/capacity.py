@@ -1,14 +1,16 @@
-"""Capacity that EKS node groups name: reservations, resource groups of them, Capacity Blocks."""
+"""What EKS node groups name: reservations, groups of them, Capacity Blocks, placement groups."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.node_groups.section import CAPACITY_BLOCK, ManagedNodeGroupConfig
 from hyperpod_cdk.schema.availability_zones import is_zone_name
+from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.aws.session import AwsClient
 from hyperpod_emulator.aws.local_aws import AwsClients
 from hyperpod_rehearsal.existing_resources.networks import id_tag
@@ -40,6 +42,7 @@ class CapacityReservation:
     zone: str | None = None
     is_block: bool = False
     group_arn: str | None = None
+    placement_group: str | None = None
 
     def __str__(self) -> str:
         kind = "Capacity Block" if self.is_block else "Capacity reservation"
@@ -69,6 +72,7 @@ class CapacityReservation:
             InstanceCount=self.count,
             AvailabilityZone=self._zone_name(ec2),
             TagSpecifications=tags,
+            **self._placement(clients),
         )
         if self.group_arn is not None:
             _, region, account = self.group_arn.split(":")[2:5]
@@ -77,6 +81,14 @@ class CapacityReservation:
             with suppress(groups.exceptions.BadRequestException):
                 groups.create_group(Name=name, Configuration=_POOL)
             groups.group_resources(Group=name, ResourceArns=[arn])
+
+    def _placement(self, clients: AwsClients) -> dict[str, str]:
+        if self.placement_group is None:
+            return {}
+        make_placement_group(clients, self.placement_group)
+        names = [self.placement_group]
+        [group] = clients("ec2").describe_placement_groups(GroupNames=names)["PlacementGroups"]
+        return {"PlacementGroupArn": group["GroupArn"]}
 
     def _offering(self, ec2: AwsClient) -> str:
         zone = self._zone_name(ec2)
@@ -95,6 +107,21 @@ class CapacityReservation:
         zones = ec2.describe_availability_zones()["AvailabilityZones"]
         of_id = [zone["ZoneName"] for zone in zones if zone["ZoneId"] == self.zone]
         return str((of_id or sorted(zone["ZoneName"] for zone in zones))[0])
+
+
+def make_placement_group(clients: AwsClients, name: str, *, strategy: str = "cluster") -> None:
+    """Make a placement group unless it is there."""
+    ec2 = clients("ec2")
+    there = ec2.describe_placement_groups()["PlacementGroups"]
+    if name not in {group["GroupName"] for group in there}:
+        ec2.create_placement_group(GroupName=name, Strategy=strategy)
+
+
+def placement_groups(config: Config) -> Iterator[ExistingResource]:
+    """Yield the placement groups of a configuration."""
+    for named in named_resources(config, "placement group"):
+        make = partial(make_placement_group, name=named.value)
+        yield ExistingResource(f"Placement group {named.value}", make)
 
 
 def existing_reservations(config: Config) -> Iterator[ExistingResource]:
@@ -117,4 +144,5 @@ def capacity_reservations(config: Config) -> Iterator[CapacityReservation]:
             zone=first.availability_zone_id or config.network.hyperpod_zone_ids[0],
             is_block=first.capacity == CAPACITY_BLOCK,
             group_arn=first.capacity_reservation_resource_group_arn,
+            placement_group=first.placement_group_name,
         )

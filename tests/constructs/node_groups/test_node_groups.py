@@ -124,6 +124,12 @@ def test_nodes_run_in_their_reservation(
     assert group["UpdateConfig"] == {"MaxUnavailable": 1, "UpdateStrategy": strategy}
 
 
+def test_nodes_are_in_an_existing_placement_group(made: Make, stack: cdk.Stack) -> None:
+    _, data = made(["p4d.24xlarge"], placement_group="near")
+    assert data["Placement"] == {"GroupName": "near"}
+    Template.from_stack(stack).resource_count_is("AWS::EC2::PlacementGroup", 0)
+
+
 def test_a_capacity_block_has_its_type_in_the_launch_template(made: Make) -> None:
     group, data = made(
         ["p5.48xlarge"], capacity="CapacityBlock", capacity_reservation_id=RESERVATION
@@ -142,6 +148,7 @@ def test_a_capacity_block_has_its_type_in_the_launch_template(made: Make) -> Non
         (["c5.2xlarge"], {}, "usw2-az1, usw2-az2"),
         (["c5.2xlarge"], {"availability_zone_id": "usw2-az2"}, "usw2-az2"),
         (["c5.2xlarge"], {"placement_group": True}, "usw2-az1"),
+        (["c5.2xlarge"], {"placement_group": "near"}, "usw2-az1"),
         # The zone that it is in already.
         (["p4d.24xlarge"], {}, "usw2-az1"),
         (["p4d.24xlarge"], {"availability_zone_id": "usw2-az1"}, "usw2-az1"),

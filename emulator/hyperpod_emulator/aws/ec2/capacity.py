@@ -63,6 +63,7 @@ class Launch:
 
     Attributes:
         reservation: ID of a capacity reservation, or ARN of a resource group; "" for none.
+        placement_group: Name of a placement group; "" for none.
     """
 
     instance_type: str
@@ -70,6 +71,7 @@ class Launch:
     count: int
     is_spot: bool = False
     reservation: str = ""
+    placement_group: str = ""
 
     @property
     def vcpus(self) -> int:
@@ -92,8 +94,10 @@ def launch_problem(launch: Launch, others: Iterable[Launch]) -> str | None:
 
     https://docs.aws.amazon.com/autoscaling/ec2/userguide/ts-as-instancelaunchfailure.html
     """
-    if launch.count and launch.reservation:
-        return _reservation_problem(launch, others)
+    if launch.count and (launch.reservation or launch.placement_group):
+        problem = _placement_problem(launch) or _reservation_problem(launch, others)
+        if problem or launch.reservation:
+            return problem
     limit = VALUES[launch.quota].limit
     used = sum(each.vcpus for each in others if each.quota == launch.quota and not each.reservation)
     if launch.count and used + launch.vcpus > limit:
@@ -124,7 +128,16 @@ def launch_problem(launch: Launch, others: Iterable[Launch]) -> str | None:
     return None
 
 
+def _placement_problem(launch: Launch) -> str | None:
+    name = launch.placement_group
+    if not name or name in ec2._placement_groups:
+        return None
+    return f"InvalidPlacementGroup.Unknown - The Placement Group '{name}' is unknown."
+
+
 def _reservation_problem(launch: Launch, others: Iterable[Launch]) -> str | None:
+    if not launch.reservation:
+        return None
     named = _members(launch.reservation)
     if not named:
         return (
@@ -138,6 +151,8 @@ def _reservation_problem(launch: Launch, others: Iterable[Launch]) -> str | None
         and each["instanceType"] == launch.instance_type
         and each["availabilityZoneId"] in launch.zone_ids
         and each["tenancy"] == "default"
+        # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/cr-cpg.html
+        and each.get("placementGroupArn", "").rpartition("/")[2] in ("", launch.placement_group)
     ]
     there = sum(each["totalInstanceCount"] for each in fitting)
     used = sum(each.count for each in others if each.reservation == launch.reservation)
@@ -192,8 +207,9 @@ def _create(query: Query) -> Response:
         count=int(_value(query, "InstanceCount")),
         zone_id=_value(query, "AvailabilityZoneId") or zone,
     )
-    if "EndDate" in query:
-        made["endDate"] = _value(query, "EndDate")
+    for name in ("EndDate", "PlacementGroupArn"):
+        if name in query:
+            made[f"{name[0].lower()}{name[1:]}"] = _value(query, name)
     return _answer("CreateCapacityReservation", made)
 
 

@@ -113,4 +113,5 @@ def _launch(group: Group) -> Launch:
         count=group["scalingConfig"]["desiredSize"],
         is_spot=group["capacityType"] == "SPOT",
         reservation=next(iter(target.values()), ""),
+        placement_group=(template.get("Placement") or {}).get("GroupName", ""),
     )

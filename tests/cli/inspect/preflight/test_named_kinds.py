@@ -11,6 +11,7 @@ from hyperpod_cdk.schema.arns import (
     InternetGatewayId,
     KmsKeyArn,
     NatGatewayId,
+    PlacementGroupName,
     PrincipalArn,
     PrometheusWorkspaceArn,
     RoleArn,
@@ -41,6 +42,7 @@ NOTHING = {
     "bucket": "nothing-is-named-so",
     "file_system": f"fs-{_ID}",
     "topic": f"arn:aws:sns:{REGION}:{ACCOUNT}:nothing",
+    "placement_group": "nothing-is-named-so",
     "workspace": f"arn:aws:aps:{REGION}:{ACCOUNT}:workspace/ws-nothing",
 }
 # A validator of these reads the keys themselves: another key needs a look-up by the mark first.
@@ -86,6 +88,8 @@ class FurtherKeys(Section):
     """A file system."""
     topic: SnsTopicArn
     """A topic."""
+    placement_group: PlacementGroupName
+    """A placement group."""
     workspace: PrometheusWorkspaceArn
     """A workspace."""
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hyperpod_rehearsal.existing_resources.capacity import CapacityReservation
+from hyperpod_rehearsal.existing_resources.capacity import CapacityReservation, make_placement_group
 from tests.cli.inspect.preflight.cases.capacity import ELSEWHERE
 from tests.support.assembly import merged
 from tests.support.configs import MINIMUM
@@ -12,6 +12,7 @@ from tests.support.partial_deployment import ACCOUNT_IN_FILES, Deployment
 _RESERVATION = "cr-0123456789abcdef0"
 _GROUP_ARN = f"arn:aws:resource-groups:us-west-2:{ACCOUNT_IN_FILES}:group/reserved"
 _TYPE, _ZONE = "p4d.24xlarge", "usw2-az1"
+_PLACEMENT = "near"
 _DEPLOY = creating("node-groups", "AWS::EKS::Nodegroup")
 
 
@@ -26,6 +27,13 @@ def _reserved(*, in_group: bool = False, **reservation: Any) -> Any:  # noqa: AN
         if in_group:
             wanted["group_arn"] = _GROUP_ARN.replace(ACCOUNT_IN_FILES, deployment.account)
         CapacityReservation(**{**wanted, **reservation}).make(deployment.client)
+
+    return make
+
+
+def _placed(*, strategy: str = "cluster") -> Any:  # noqa: ANN401 - a step
+    def make(deployment: Deployment) -> None:
+        make_placement_group(deployment.client, _PLACEMENT, strategy=strategy)
 
     return make
 
@@ -69,6 +77,21 @@ FAILURES = (
         "a Capacity Block that ends soon",
         document=_groups(capacity_reservation_id=_RESERVATION, capacity="CapacityBlock"),
         before=_reserved(is_block=True),
+    ),
+    _reservation(
+        "in a placement group", before=_reserved(placement_group=_PLACEMENT), said=_EXCEEDED
+    ),
+    Failure(
+        case="placement-groups: none",
+        document=_groups(placement_group=_PLACEMENT),
+        deploy=_DEPLOY,
+        said="InvalidPlacementGroup.Unknown",
+    ),
+    Failure(
+        case="placement-groups: of another strategy",
+        document=_groups(placement_group=_PLACEMENT),
+        before=_placed(strategy="spread"),
+        deploy=_DEPLOY,
     ),
     Failure(
         case="vcpu-quotas: of On-Demand Instances",

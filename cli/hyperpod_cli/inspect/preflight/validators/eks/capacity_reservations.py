@@ -175,9 +175,9 @@ def _reasons(
         if reservation[key] != wanted:
             yield f"is of {noun} {reservation[key]}; nodes need one of {wanted}"
     placement = reservation.get("PlacementGroupArn")
-    if placement is not None:
+    if placement is not None and not placement.endswith(f"/{group.placement_group}"):
         name = placement.rpartition("/")[2]
-        yield f"is in the placement group {name}, where no node of it is; reserve outside of one"
+        yield f"is in the placement group {name}; set placement_group: {name}"
 
 
 def _ending(
