@@ -13,6 +13,7 @@ from urllib.error import URLError
 
 from hyperpod_cdk.schema.limits import nearest
 from hyperpod_cli.aws.cdk_package import node_modules
+from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.options import command_line
 from hyperpod_emulator.signals import wait_for_interrupt
@@ -151,11 +152,13 @@ def operator_credentials(stage: Stage) -> Mapping[str, str]:
     """Return the credentials of an administrator of the account and of the EKS cluster.
 
     The root user, whose credentials the local AWS starts with, cannot be let into an EKS cluster.
+    Nobody can be by an access entry before its authentication mode takes these.
     """
     clients, cluster = stage.environment.clients, stage.config.eks_cluster_name
     key = key_of(_OPERATOR, clients=clients)
     clients("iam").attach_user_policy(UserName=_OPERATOR, PolicyArn=_ADMINISTRATOR)
-    if cluster in clients("eks").list_clusters()["clusters"]:
+    described = answer_of(clients("eks").describe_cluster, name=cluster)
+    if described and described["cluster"]["accessConfig"]["authenticationMode"] != "CONFIG_MAP":
         let_into(
             cluster,
             clients=clients,
