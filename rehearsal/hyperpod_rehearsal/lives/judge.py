@@ -42,12 +42,16 @@ def unannounced(
             yield f"not announced: {count} nodes of group {group} end ({announced[group]} said)"
 
 
-def not_holding(stage: LifeStage, *, counts: Mapping[str, int]) -> list[str]:
-    """Return what `verify` finds wrong with so many nodes, once nothing is on its way any more."""
+def not_holding(stage: LifeStage, *, counts: Mapping[str, int], is_output_stale: bool) -> list[str]:
+    """Return what `verify` finds wrong with so many nodes, once nothing is on its way any more.
+
+    The output about shortages is stale if an operator has changed numbers of nodes since it was
+    written.
+    """
     waiting = dict.fromkeys(_awaiting_plans(stage), 0)
     config = _with_counts(stage.config, {**counts, **waiting})
     # Which groups have other numbers than in the file is what the output says.
-    is_as_in_file = config == stage.config
+    judges_output = config == stage.config and not is_output_stale
     wait_for_nodes(config, clients=stage.environment.clients)
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while True:
@@ -60,7 +64,7 @@ def not_holding(stage: LifeStage, *, counts: Mapping[str, int]) -> list[str]:
                 outputs=stage.outputs(),
                 deployer=stage.deployer.client,
             )
-            if not each.ok and (is_as_in_file or SHORTAGE not in each.title)
+            if not each.ok and (judges_output or SHORTAGE not in each.title)
         ]
         if not found or time.monotonic() > deadline:
             return found

@@ -38,5 +38,6 @@ def cluster(deployment: LiveDeployment) -> Checks:
         yield checked(
             f"the output {SHORTAGE} is none",
             problem=None if shortage == "none" else f"is {shortage}",
-            advice="It is of the last deployment; nodes may have come since. Deploy again to see",
+            advice="It is of the last change of the cluster; `hyperpod-cdk status` says how it is "
+            "now",
         )
