@@ -8,6 +8,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import Config, HomeDirectoriesConfig, LustreConfig, load_config
+from hyperpod_cdk.hyperpod.node_group import OverrideVpcConfig
 from hyperpod_cdk.hyperpod.node_settings import FsxLustreMountConfig, FsxOpenZfsMountConfig
 from hyperpod_cli.inspect.preflight.validator import Target
 from hyperpod_cli.inspect.preflight.validators.existing_file_systems import existing_file_systems
@@ -63,6 +64,17 @@ def test_one_that_the_nodes_do_not_reach_is_told(
     made: Target, network: dict[str, Any], snapshot: SnapshotAssertion
 ) -> None:
     assert told(changed(**network), made) == snapshot
+
+
+def test_a_group_of_its_own_is_let_in_too(made: Target, snapshot: SnapshotAssertion) -> None:
+    own = OverrideVpcConfig(
+        subnet_ids=("subnet-0123456789abcdef0",), security_group_ids=("sg-00000000000000000",)
+    )
+    first, *others = EXAMPLE.cluster.instance_groups
+    groups = (first.model_copy(update={"override_vpc": own}), first, *others)
+    cluster = EXAMPLE.cluster.model_copy(update={"instance_groups": groups})
+
+    assert told(EXAMPLE.model_copy(update={"cluster": cluster}), made) == snapshot
 
 
 @pytest.mark.parametrize(

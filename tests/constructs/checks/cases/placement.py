@@ -7,6 +7,7 @@ from hyperpod_cdk.checks.eks.closed_network import closed_network
 from hyperpod_cdk.checks.lustre_over_efa import lustre_over_efa
 from hyperpod_cdk.checks.native_region import native_region
 from hyperpod_cdk.checks.node_addresses import node_addresses
+from hyperpod_cdk.checks.own_security_groups import own_security_groups
 from hyperpod_cdk.checks.region_offers import region_offers
 from hyperpod_cdk.checks.training_plans import training_plans
 from tests.support.configs import BY_NAME
@@ -185,6 +186,28 @@ CASES[efa_zones] = {
             network=TWO_ZONES,
         ),
         in_group(WARNING, "availability_zone_id", index=1),
+    ),
+}
+
+_OWN_GROUP = {**own_subnets(1), "security_group_ids": ["sg-12345678"]}
+_EXISTING = {
+    "vpc_id": "vpc-12345678",
+    "hyperpod_subnets": [{"subnet_id": "subnet-12345678", "availability_zone_id": ZONE}],
+}
+_OWN_SECURITY_GROUPS = in_group(WARNING, "override_vpc.security_group_ids")
+CASES[own_security_groups] = {
+    "subnets of its own alone": config(group(override_vpc=own_subnets(1))),
+    "a group of its own": (config(group(override_vpc=_OWN_GROUP)), _OWN_SECURITY_GROUPS),
+    "not the group that exists": (
+        config(
+            group(override_vpc=_OWN_GROUP),
+            network={**_EXISTING, "security_group_id": "sg-87654321"},
+        ),
+        _OWN_SECURITY_GROUPS,
+    ),
+    "also the group that exists": config(
+        group(override_vpc=_OWN_GROUP),
+        network={**_EXISTING, "security_group_id": "sg-12345678"},
     ),
 }
 

@@ -1,7 +1,7 @@
 """Whether a file system that exists can be mounted by the nodes."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,19 +113,30 @@ def _network_problems(
         yield f"is in {record['VpcId']}, and the nodes are in {vpc_id}; both must be in one VPC"
         return
     yield from _zone_problems(record, config=config, target=target)
-    group = config.network.security_group_id or deployed.get("SecurityGroupId")
+    shared = config.network.security_group_id or deployed.get("SecurityGroupId")
     groups = _security_groups(record, target)
-    ranges = list(_open_ports(groups, to_group=group))
-    closed = [
-        port for port in kind.ports if not any(first <= port <= last for first, last in ranges)
-    ]
-    if groups and closed:
-        names = ", ".join(group["GroupId"] for group in groups)
-        nodes = group or "the nodes' new group (name an existing one in network.security_group_id)"
-        yield (
-            f"has the security group {names}, which does not let TCP {closed[0]} in from "
-            f"{nodes}; add {kind.words} from it"
-        )
+    names = ", ".join(group["GroupId"] for group in groups)
+    for of_nodes in _groups_of_nodes(config, shared):
+        ranges = list(_open_ports(groups, to_groups=of_nodes))
+        closed = [
+            port for port in kind.ports if not any(first <= port <= last for first, last in ranges)
+        ]
+        if groups and closed:
+            nodes = ", ".join(filter(None, of_nodes))
+            nodes = nodes or "new group (name an existing one in network.security_group_id)"
+            yield (
+                f"has the security group {names}, which does not let TCP {closed[0]} in from "
+                f"the nodes' {nodes}; add {kind.words} from it"
+            )
+
+
+def _groups_of_nodes(config: Config, shared: str | None) -> list[tuple[str | None, ...]]:
+    """Return the security groups that nodes have together: of the deployment, or their own."""
+    together: dict[tuple[str | None, ...], None] = {}
+    for group in config.cluster.all_groups:
+        own = () if group.override_vpc is None else group.override_vpc.security_group_ids
+        together[own or (shared,)] = None
+    return list(together)
 
 
 def _zone_problems(record: Record, *, config: Config, target: Target) -> Iterator[str]:
@@ -152,13 +163,15 @@ def _security_groups(record: Record, target: Target) -> list[Record]:
     return list(ec2.describe_security_groups(GroupIds=sorted(ids))["SecurityGroups"])
 
 
-def _open_ports(groups: list[Record], *, to_group: str | None) -> Iterator[tuple[int, int]]:
-    """Yield the TCP ports that are let in from a group, if that is known, or from any address."""
+def _open_ports(
+    groups: list[Record], *, to_groups: Sequence[str | None]
+) -> Iterator[tuple[int, int]]:
+    """Yield the TCP ports that are let in from groups, if they are known, or from any address."""
     for group in groups:
         for rule in group["IpPermissions"]:
             peers = {pair["GroupId"] for pair in rule.get("UserIdGroupPairs", ())}
             if rule["IpProtocol"] not in ("-1", "tcp"):
                 continue
-            if to_group in peers or rule.get("IpRanges"):
+            if peers.intersection(to_groups) or rule.get("IpRanges"):
                 everything = rule["IpProtocol"] == "-1"
                 yield (0, 65535) if everything else (rule["FromPort"], rule["ToPort"])
