@@ -165,6 +165,11 @@ def of_group(group: str | None) -> str:
     return f"group/{group}/" if group else "cluster/"
 
 
+def is_of_status(fault: str) -> bool:
+    """Say whether a fault is one of the cluster's status, which another status ends."""
+    return any(f"/{kind}/" in fault for kind in (CLUSTER_FAILS, CHANGE_UNDONE))
+
+
 def fault_of_node(instance: str) -> str:
     """Return the name of the fault of a node."""
     return f"node/{instance}"
@@ -196,8 +201,8 @@ def _failure(
     return _message(
         kind or NODES_FAIL,
         described,
-        # Each cause in a group is told once.
-        fault=f"{of_group(failure.group)}{failure.cause.name}",
+        # Each cause in a group is told once, and once more when the cluster fails for it.
+        fault=f"{of_group(failure.group)}{f'{kind}/' if kind else ''}{failure.cause.name}",
         group=failure.group,
         cause=failure.cause.name or "see what AWS says",
         happened=" ".join(

@@ -24,9 +24,17 @@ from hyperpod_shared.aws_errors import (
     is_transient,
     or_none,
 )
-from hyperpod_shared.clusters import Described, present_groups
+from hyperpod_shared.clusters import ClusterStatus, Described, present_groups
 from hyperpod_shared.failures import UNKNOWN, cause_of, failure_message
-from notifier.decision import MOST_WAITS, Message, Wait, decide, fault_of_node, of_node_group
+from notifier.decision import (
+    MOST_WAITS,
+    Message,
+    Wait,
+    decide,
+    fault_of_node,
+    is_of_status,
+    of_node_group,
+)
 from notifier.findings import (
     HEALTH_EVENTS,
     HEALTH_STREAMS,
@@ -101,6 +109,10 @@ class Notifier:
             return
         if finding.what is What.HEALTHY and finding.instance is not None:
             memory.over(fault_of_node(finding.instance), at=finding.time)
+            return
+        if finding.what is What.STATUS and finding.status == ClusterStatus.IN_SERVICE:
+            for fault in filter(is_of_status, memory.known()):
+                memory.over(fault, at=finding.time)
             return
         self._tell([finding], described, memory)
 

@@ -22,6 +22,8 @@ _PARTITION, _SORT = "cluster_arn", "fault"
 # https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html
 _IS_NEW = (
     f"attribute_not_exists({_SORT}) OR expires_at <= :now OR over_at < :happened "
+    # Events have the second in which they happened, so one may be of before or after another.
+    "OR (over_at = :happened AND happened < :happened) "
     "OR (is_told = :no AND (claimed_by = :invocation OR since < :ended))"
 )
 # A fault that was seen to be over, and happened again after that, is not.
@@ -122,12 +124,13 @@ class Memory:
         """
         self._set(
             fault,
-            "over_at = :at, happened = if_not_exists(happened, :at), "
+            "over_at = :at, happened = if_not_exists(happened, :never), "
             "since = if_not_exists(since, :at), is_told = if_not_exists(is_told, :yes), "
             "expires_at = if_not_exists(expires_at, :expires)",
             condition=_IS_NOT_LATER,
             values={
                 ":at": _number(at),
+                ":never": _number(0.0),
                 ":yes": {"BOOL": True},
                 ":expires": _number(int(at) + REMEMBERED_SECONDS),
             },

@@ -10,6 +10,8 @@ from notifier.decision import fault_of_node, is_whole, of_group
 from notifier.findings import Finding, What
 
 PLAN_WARNING_SECONDS = 24 * 3600
+# HyperPod tries a launch that fails again each minute, and counts may drop later than it fails.
+_RETRIED_SECONDS = 600.0
 _WATCH = "watch/"
 _NODE = fault_of_node("")
 
@@ -90,6 +92,8 @@ class Look:
             return bool(status == ClusterStatus.IN_SERVICE)
         if kind not in {"watch", "group"}:
             return False
+        if kind == "group" and self.now - self.known[fault] < _RETRIED_SECONDS:
+            return False  # its count may not have dropped yet, and what fails is tried again
         name = rest.partition("/")[0]
         states = {status, self._groups.get(name, {}).get("Status")} if kind == "group" else set()
         return name not in self._short and not states & {ClusterStatus.FAILED, GroupStatus.FAILED}

@@ -25,7 +25,6 @@ from dataclasses import dataclass
 from hyperpod_shared.errors import ProvisioningError, UnreachableError
 from hyperpod_shared.owner import STACK_LABEL, Owner, consent_command, is_consent
 from provisioner.framework import log
-from provisioner.framework.operation import StackPhase
 from provisioner.framework.properties import Properties, json_texts, parsed, text, truth
 from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, Accepted, Progress
@@ -121,7 +120,7 @@ class DeletionCheck:
         not answer is waited for.
         """
         if request.type == "Delete":
-            if turn.phase in {StackPhase.DELETING, None}:  # None: what is not known may be so
+            if turn.may_delete_stack:
                 refuse_losses(
                     properties,
                     owner=request.owner,

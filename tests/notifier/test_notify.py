@@ -322,6 +322,43 @@ def test_news_of_a_node_that_come_late_change_nothing(dynamodb: object) -> None:
     assert _tell(cluster, dynamodb, LOOK)[1:] == ["node-still-faulty: hardware"]
 
 
+def test_a_cluster_that_fails_for_what_was_rolled_back_is_told(dynamodb: object) -> None:
+    cluster = Cluster(cluster=described(status="RollingBack", FailureMessage=CAPACITY))
+    _tell(cluster, dynamodb, state_change("RollingBack"))
+    cluster.cluster = described(status="Failed", FailureMessage=CAPACITY)
+    told = _tell(cluster, dynamodb, state_change("Failed", time=NOW + 60), LOOK)
+    assert told == ["change-undone: capacity", "cluster-fails: capacity"]
+
+
+def test_a_second_rollback_for_the_same_cause_is_told(dynamodb: object) -> None:
+    cluster = Cluster(cluster=described())
+    events = [
+        state_change(status, failure=CAPACITY, time=NOW + 60 * minute)
+        for minute, status in enumerate(("RollingBack", "InService", "RollingBack"))
+    ]
+    assert _tell(cluster, dynamodb, *events, *events) == ["change-undone: capacity"] * 2
+
+
+def test_a_node_that_is_faulty_in_the_second_in_which_it_was_healthy_is_told(
+    dynamodb: object,
+) -> None:
+    cluster = Cluster()
+    faulty, healthy = (node_health(one, time=NOW + 5) for one in ("Unhealthy", "Healthy"))
+    told = _tell(cluster, dynamodb, node_health("Unhealthy"), healthy, faulty, faulty)
+    assert told == ["node-faulty: hardware"] * 2
+
+
+def test_a_launch_that_is_tried_again_before_the_count_drops_is_told_once(
+    dynamodb: object,
+) -> None:
+    cluster = Cluster(cluster=described())
+    for number in range(1, 4):
+        cluster.knows(number, CAPACITY)
+        cluster.now = NOW + 60 * number
+        _tell(cluster, dynamodb, cluster_event(number, time=cluster.now), LOOK)
+    assert cluster.told == ["nodes-fail: capacity"]
+
+
 def test_a_node_that_nobody_repairs_is_to_be_replaced_by_hand(dynamodb: object) -> None:
     cluster = Cluster()
     _tell(cluster, dynamodb, node_health("Unhealthy", repair="None"))

@@ -137,6 +137,20 @@ def test_a_stack_that_is_gone_meanwhile_is_being_deleted(losing: Eks, raises: Ra
         _delete(losing, status=None)
 
 
+def test_a_deletion_whose_own_event_is_not_shown_yet_is_the_stacks(
+    losing: Eks, monkeypatch: pytest.MonkeyPatch, raises: Raises
+) -> None:
+    shown = FakeCloudFormation.describe_stack_events
+
+    def late(self: FakeCloudFormation, **asked: str) -> dict[str, Any]:
+        events = shown(self, **asked)["StackEvents"]
+        return {"StackEvents": [one for one in events if "PhysicalResourceId" in one]}
+
+    monkeypatch.setattr(FakeCloudFormation, "describe_stack_events", late)
+    with raises(ProvisioningError):
+        _delete(losing, status="UPDATE_COMPLETE")
+
+
 def test_only_the_releases_of_the_stack_delete_objects(tmp_path: Path) -> None:
     eks = Eks(home=tmp_path, rows={IN_NAMESPACE: [WEB]}, stack="other")
     assert _delete(eks) == DONE

@@ -111,6 +111,22 @@ def test_a_request_belongs_to_the_operation_with_its_own_event(
     its.require()
 
 
+@pytest.mark.parametrize("ahead", [-0.9, 0.9])
+def test_clocks_differ_by_a_second(ahead: float) -> None:
+    its = turn((1.0 + ahead, UPDATES), (ahead, UPDATES, NEW))
+    its.require()
+    assert its.phase is StackPhase.DEPLOYING
+
+
+def test_a_rollback_whose_events_are_late_and_show_no_properties_is_not_given_up(
+    raises: Raises,
+) -> None:
+    """What is shown may be the end of the update that it takes back."""
+    shown: list[Shown] = [(9.0, UPDATES), (8.0, UPDATES, {}), (7.0, FAILS, {})]
+    with raises(NotReadyError):
+        turn(*shown, new=OLD, old=NEW).require()
+
+
 @pytest.mark.parametrize(
     "later",
     [

@@ -69,7 +69,7 @@ def cluster_event(
     }
 
 
-def state_change(status: str, *, failure: str = "") -> dict[str, Any]:
+def state_change(status: str, *, failure: str = "", time: float = NOW) -> dict[str, Any]:
     """Return the event of a change of the cluster's status."""
     detail = {
         "ClusterArn": ARN,
@@ -77,7 +77,7 @@ def state_change(status: str, *, failure: str = "") -> dict[str, Any]:
         "ClusterStatus": status,
         "FailureMessage": failure,
     }
-    return {**_envelope(STATE_CHANGE), "detail": detail}
+    return {**_envelope(STATE_CHANGE, time=time), "detail": detail}
 
 
 def node_health(status: str, *, repair: str = "Replace", time: float = NOW) -> dict[str, Any]:

@@ -23,7 +23,8 @@ Event = Mapping[str, Any]
 # CloudFormation gives a custom resource an hour:
 # https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/crpg-ref-requesttypes.html
 LONGEST_REQUEST_SECONDS = 3540.0
-CLOCK_SKEW_SECONDS = 0.1
+CLOCK_SKEW_SECONDS = 1.0
+"""By how much the clocks of Lambda and CloudFormation may differ."""
 _LONGEST_DELIVERY_SECONDS = 600.0
 
 

@@ -63,6 +63,7 @@ class Turn:
         self._known = Operation.parse(request.operation or "")
         self._cloudformation = cloudformation
         self._operation: Operation | None = None
+        self._is_shown = False
 
     @property
     def waited(self) -> float:
@@ -90,6 +91,11 @@ class Turn:
 
     def _is_early(self) -> bool:
         return self.clock.now() < self._begun_at + 2 * _LATE_READ_SECONDS
+
+    @property
+    def may_delete_stack(self) -> bool:
+        """Whether a Delete may be a part of the stack's deletion: what is not known may be so."""
+        return self.phase in {StackPhase.DELETING, None} or not self._is_shown
 
     @property
     def is_known(self) -> bool:
@@ -157,7 +163,12 @@ class Turn:
                 f"The events of the stack were late: it is {seen.newest.status}",
                 next_step="Deploy again.",
             )
-        if is_newer or _is_answered(seen, own):
+        is_answered = _is_answered(seen, own)
+        if is_answered and not (is_newer or seen.is_sure) and self._is_early():
+            raise NotReadyError(  # that may be the request before
+                "The events of the stack do not show this request yet", next_step="Deploy again."
+            )
+        if is_newer or is_answered:
             raise GivenUpError(
                 f"{self._request} was abandoned by CloudFormation and makes no further changes",
                 detail=f"the stack is {seen.newest.status} by now",
@@ -187,12 +198,14 @@ class Turn:
             self.clock.sleep(_READ_AGAIN_SECONDS)
 
     def _look(self) -> Seen:
-        return look(
+        seen = look(
             self._request,
             begun_at=self._begun_at,
             cloudformation=self._cloudformation,
             clock=self.clock,
         )
+        self._is_shown = seen.is_shown
+        return seen
 
 
 def _is_answered(seen: Seen, own: Operation) -> bool:

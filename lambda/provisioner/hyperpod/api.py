@@ -50,6 +50,11 @@ class HyperPodApi:
         described = or_none(lambda: self._call(describe))
         if described is None:
             return {}, {}
+        if not described.get("ClusterStatus"):
+            raise UnreachableError(
+                f"SageMaker describes the HyperPod cluster {self.name} without its status",
+                next_step="See the AWS Health Dashboard, then deploy again.",
+            )
         tags = or_none(lambda: self._tags(described["ClusterArn"]))
         # Not visible there yet, unless it went between the two calls.
         gone = tags is None and described["ClusterStatus"] == ClusterStatus.DELETING

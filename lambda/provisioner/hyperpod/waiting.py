@@ -47,7 +47,6 @@ from provisioner.hyperpod.changes import (
     TO_DELETE,
     Changes,
     asked_images,
-    changes,
     is_unseen,
     made_groups,
 )
@@ -193,13 +192,10 @@ def left_behind(
         had = {before.get(name), there.count_of(name)}
         return present[name].get("TargetCount") in had or left.has(name, present[name])
 
-    # A rollback of an update that called for nothing makes no call; the next update sees to it.
-    is_idle = claim.rolls_back and not claim.undoes
-    aim = replace(request.aim(), undone=claim.undone)
-    lacking = changes(aim, found.described, found.tags) if is_idle else todo
+    # A rollback of an update that called for nothing leaves what earlier ones have left, no more.
     counts = {
         name: present[name].get("TargetCount")
-        for name in present.keys() & differences(lacking, found.described)
+        for name in present.keys() & differences(todo, found.described)
         if name not in wanted or (not taken and is_as_before(name))
     }
     counts |= {name: before[name] for name in before if _falls_back(present.get(name, {}))}

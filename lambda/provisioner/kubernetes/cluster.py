@@ -37,7 +37,7 @@ from hyperpod_shared.eks_token import TokenSigner
 from hyperpod_shared.errors import NotReadyError, ProvisioningError
 from provisioner.framework import log
 from provisioner.framework.retry import Answer, Clock, aws_retried
-from provisioner.kubernetes.failures import CommandFailedError
+from provisioner.kubernetes.failures import CommandFailedError, UnreadableAnswerError
 from provisioner.kubernetes.kubectl import ClusterProcess, Kubectl, Run, layer_binary
 from provisioner.kubernetes.manifest import DEFINITION, NAMESPACE
 
@@ -230,8 +230,12 @@ class Cluster:
         if response.status != HTTPStatus.OK:
             text = body[:_LONGEST_TEXT].decode(errors="replace")
             raise CommandFailedError(f"GET {path}: {response.status} {response.reason}: {text}")
-        metadata = [item["metadata"] for item in json.loads(body)["items"]]
-        return {item["name"]: bool(item.get("deletionTimestamp")) for item in metadata}
+        try:
+            metadata = [item["metadata"] for item in json.loads(body)["items"]]
+            return {item["name"]: bool(item.get("deletionTimestamp")) for item in metadata}
+        except (ValueError, KeyError, TypeError) as error:
+            text = body[:_LONGEST_TEXT].decode(errors="replace")
+            raise UnreadableAnswerError(f"GET {path}: the answer is no list: {text}") from error
 
 
 # The binaries live for a second or so: to collect no garbage up to half of the function's memory

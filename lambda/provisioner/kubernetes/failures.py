@@ -144,6 +144,15 @@ class CommandFailedError(Exception):
         return DEPLOY_AGAIN
 
 
+class UnreadableAnswerError(CommandFailedError):
+    """What answered is not, or not yet, the Kubernetes API; it may be another time."""
+
+    @property
+    def is_transient(self) -> bool:
+        """Always: it is as if there was no answer."""
+        return True
+
+
 class CommandTimeoutError(CommandFailedError):
     """The command was stopped because its time was up."""
 

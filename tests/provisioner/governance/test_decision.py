@@ -150,7 +150,13 @@ _GLIMPSED = {"glimpses": {_RESEARCH.key: Glimpse(1, "id-ml-research")}}
         (_found(_P, _R), _wanted(_RESEARCH, glimpses={_RESEARCH.key: Glimpse(1, "id")}), Wait),
         (_found(_P, _R), _wanted(_RESEARCH, takes_back=True), Wait),
         (
-            _found(_P, _R, waited=LATE_READ_SECONDS),
+            # A run of what it takes back may have written until half a minute after it began.
+            _found(_P, _R, waited=LATE_READ_SECONDS + 29.0),
+            _wanted(_RESEARCH, takes_back=True),
+            Wait,
+        ),
+        (
+            _found(_P, _R, waited=LATE_READ_SECONDS + 30.0),
             _wanted(_RESEARCH, takes_back=True),
             Done,
         ),

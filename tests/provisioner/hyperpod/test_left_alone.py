@@ -200,3 +200,27 @@ def test_more_groups_than_a_tag_can_note_all_stay(sagemaker: ShownSageMaker, tim
 
     assert stack.roll_back_update(named, ONE).complete
     assert len(counts(sagemaker)) == 31
+
+
+@pytest.mark.parametrize("base", [ONE, CLASSIC], ids=["Continuous", "classic"])
+def test_group_of_an_operator_outlives_an_update_that_made_no_call(
+    base: dict[str, Any], sagemaker: ShownSageMaker, time: Time
+) -> None:
+    mode = None if base is CLASSIC else "Continuous"
+    workers, burst = group("workers"), group("burst", 2)
+
+    def wanted(*groups: dict[str, Any]) -> dict[str, Any]:
+        return properties(*groups, NodeProvisioningMode=mode)
+
+    stack = hyperpod_stack(sagemaker, time)
+    stack.create(base)
+    outside(sagemaker, "UpdateCluster", InstanceGroups=[workers, burst])
+    time.sleep(900)
+    sagemaker.shown = {"ClusterStatus": "SystemUpdating"}
+    stack.cloudformation.status = "UPDATE_IN_PROGRESS"
+    stack.begin("Update", wanted(workers, burst), base)
+    sagemaker.shown = {}
+    stack.roll_back_update(wanted(workers, burst), base)
+
+    stack.update(wanted(group("workers", 3)))
+    assert counts(sagemaker) == {"workers": 3, "burst": 2}

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from http.client import HTTPSConnection
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -24,7 +25,7 @@ from provisioner.kubernetes.cluster import (
     describe,
     require_usable,
 )
-from provisioner.kubernetes.failures import CommandFailedError
+from provisioner.kubernetes.failures import CommandFailedError, UnreadableAnswerError
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
@@ -133,6 +134,16 @@ def test_certificates_of_eks_are_trusted_by_python_3_14_too(
     with pytest.raises(ssl.SSLCertVerificationError, match="Missing Authority Key Identifier"):
         strictly.connect()
     _listing(api).containers(timeout_seconds=600)
+
+
+@pytest.mark.parametrize("body", [b"<html></html>", b'{"items": null}', b"{}", b"[]"])
+def test_what_is_no_list_is_no_answer(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = SimpleNamespace(status=200, read=lambda: body)
+    monkeypatch.setattr(HTTPSConnection, "request", lambda *_args, **_options: None)
+    monkeypatch.setattr(HTTPSConnection, "getresponse", lambda _self: answer)
+    with pytest.raises(UnreadableAnswerError) as raised:
+        _cluster("https://127.0.0.1:6443").containers(timeout_seconds=60)
+    assert raised.value.is_unanswered
 
 
 def test_addresses_that_drop_packets_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
