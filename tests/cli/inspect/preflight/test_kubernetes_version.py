@@ -128,6 +128,14 @@ def test_an_existing_cluster_gets_the_addons_that_are_listed(
     ] == snapshot
 
 
+def test_the_version_of_an_existing_cluster_is_no_step() -> None:
+    """Another validator says that it has to be named as it is."""
+    config = load_config(EXISTING_CONTROL_PLANE)
+    eks = Eks("1.33", offered=ADDON_VERSIONS[config.eks.version], cluster="research")
+    places = [finding.path for finding in kubernetes_version_findings(config, eks=eks)]
+    assert ("eks", "version") not in places
+
+
 @pytest.mark.parametrize("operation", ["DescribeCluster", "DescribeAddonVersions", "DescribeAddon"])
 def test_an_error_of_eks_is_the_callers(operation: str) -> None:
     for code in ("AccessDeniedException", "ServerException"):

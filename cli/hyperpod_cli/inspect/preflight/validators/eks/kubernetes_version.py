@@ -63,7 +63,9 @@ def kubernetes_version_findings(config: Config, *, eks: AwsClient) -> Iterator[F
     """Find a version that EKS does not upgrade to, and add-ons that it does not offer for it."""
     answer = answer_of(eks.describe_cluster, name=config.eks_cluster_name)
     deployed = None if answer is None else str(answer["cluster"]["version"])
-    yield from _step_findings(config, deployed=deployed)
+    # Of one that is there already, the version has to be named as it is.
+    if config.eks.cluster_arn is None:
+        yield from _step_findings(config, deployed=deployed)
     yield from _addon_findings(config, deployed=deployed, eks=eks)
 
 
