@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -69,18 +69,27 @@ class ViolationError(Exception):
     """What must hold after a step does not; the text has a line for each."""
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step: the lines that say what its edit changes, and what came of it."""
+
+    lines: tuple[str, ...]
+    outcome: Outcome
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LifeReport:
     """What came of a life; nothing is wrong if the violation is empty."""
 
-    outcomes: Counter[Outcome]
+    steps: Sequence[Step]
     seconds: float
     violation: str = ""
 
     def __str__(self) -> str:
-        steps = self.outcomes.total()
-        lines = [f"{steps} steps, {60 * steps / self.seconds:.1f} a minute"]
-        lines += [f"  {count} {outcome}" for outcome, count in self.outcomes.most_common()]
+        count = len(self.steps)
+        outcomes = Counter(step.outcome for step in self.steps)
+        lines = [f"{count} steps, {60 * count / self.seconds:.1f} a minute"]
+        lines += [f"  {count} {outcome}" for outcome, count in outcomes.most_common()]
         return "\n".join([*lines, *([self.violation] if self.violation else [])])
 
 
@@ -135,7 +144,7 @@ class Life:
                 return self._lived(stage, start=start, targets=rows(account))
 
     def _lived(self, stage: LifeStage, *, start: Edit, targets: list[Document]) -> LifeReport:
-        outcomes: Counter[Outcome] = Counter()
+        steps: list[Step] = []
         begun, violation, step = self.progress.elapsed, "", 0
         former: list[Document] = []
         document, lines = start.document, start.lines
@@ -157,7 +166,7 @@ class Life:
                 self.progress.say(f"Step {step}: {'; '.join(lines) or self.config_path}")
                 outcome, said = self._step(stage, changed, step=step, random=random)
                 self.progress.say(f"  {outcome}{f': {said}' if said else ''}")
-                outcomes[outcome] += 1
+                steps.append(Step(lines, outcome))
                 if outcome is not Outcome.REFUSED:
                     former.append(document)
                     document = changed
@@ -173,7 +182,7 @@ class Life:
                 [f"VIOLATION: seed {self.seed}, step {step}:", *lines, "does not hold:", str(error)]
             )
         seconds = self.progress.elapsed - begun
-        return LifeReport(outcomes=outcomes, seconds=seconds, violation=violation)
+        return LifeReport(steps=steps, seconds=seconds, violation=violation)
 
     def _step(
         self, stage: LifeStage, document: Document, *, step: int, random: Random

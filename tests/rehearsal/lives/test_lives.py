@@ -4,23 +4,45 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_rehearsal.lives.life import Life
+from hyperpod_rehearsal.lives.life import Life, LifeReport
 from hyperpod_rehearsal.progress import Progress
 from tests.support.stages import DEFAULT, cdk_cli
+
+
+def lived(seed: str, *, config_path: Path, steps: int, work_directory: Path) -> LifeReport:
+    """Live; the seed of a life that fails here is played by `hyperpod-cdk rehearse --life`."""
+    report = Life(
+        seed=seed,
+        steps=steps,
+        config_path=config_path,
+        work_directory=work_directory,
+        progress=Progress(),
+        cdk=cdk_cli(),
+    ).run()
+    assert not report.violation, report.violation
+    assert len(report.steps) == steps + 1
+    return report
 
 
 @pytest.mark.whole
 @pytest.mark.slow(seconds=90)
 @pytest.mark.parametrize("seed", ["14", "16", "17", "18", "20"])
 def test_a_life_has_no_step_after_which_something_does_not_hold(seed: str, tmp_path: Path) -> None:
-    """The seed of a life that fails here is played by `hyperpod-cdk rehearse --life`."""
-    report = Life(
-        seed=seed,
-        steps=10,
-        config_path=DEFAULT,
-        work_directory=tmp_path / "life",
-        progress=Progress(),
-        cdk=cdk_cli(),
-    ).run()
-    assert not report.violation, report.violation
-    assert report.outcomes.total() == 11
+    """It is of the example that most examples begin with."""
+    lived(seed, config_path=DEFAULT, steps=10, work_directory=tmp_path / "life")
+
+
+@pytest.mark.whole
+@pytest.mark.slow(seconds=60)
+def test_a_seed_gives_the_same_life_each_time(tmp_path: Path) -> None:
+    """Its steps and what comes of them are the same; IDs and times are not."""
+    first, second = (
+        lived(
+            "220",
+            config_path=DEFAULT.with_name("slurm.yaml"),
+            steps=6,
+            work_directory=tmp_path / name,
+        )
+        for name in ("first", "second")
+    )
+    assert first.steps == second.steps
