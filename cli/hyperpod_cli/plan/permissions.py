@@ -1,4 +1,4 @@
-"""The IAM actions that effects take, and those that CloudFormation's role lacks."""
+"""The IAM actions that effects take, and those that CloudFormation's role or its user lacks."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,8 +14,12 @@ from hyperpod_cli.inspect.permissions.missing import MissingPermission, missing
 from hyperpod_cli.inspect.permissions.names import Names, pattern
 from hyperpod_cli.inspect.permissions.needs import HANDLERS, needs
 from hyperpod_cli.inspect.permissions.policies import document_of, statements_of
+from hyperpod_cli.inspect.permissions.read_permissions import read_permissions
 from hyperpod_cli.inspect.permissions.role_policies import role_policies
+from hyperpod_cli.inspect.permissions.simulation import denied
 from hyperpod_cli.plan.differences import Difference
+
+WHO_DEPLOYS = "whoever deploys"
 
 # The handlers that run for what becomes of a resource. A rollback deletes what was created.
 _HANDLERS = {
@@ -33,13 +37,15 @@ def resources_before_and_after(
     """Return the resources of stacks, and those that a deployment deletes."""
     resources: dict[Address, TemplateResource] = {}
     for stack in stacks:
-        for logical_id, kind, properties in resources_of(before[stack.name].template):
-            address = Address(stack.name, logical_id)
-            resources[address] = TemplateResource(
-                address=address, type=str(kind), properties=properties, needs=()
-            )
+        resources |= {each.address: each for each in _before(stack, before=before)}
         resources |= stack.resources
     return resources
+
+
+def _before(stack: Stack, *, before: Mapping[str, StackState]) -> Iterator[TemplateResource]:
+    for logical_id, kind, properties in resources_of(before[stack.name].template):
+        address = Address(stack.name, logical_id)
+        yield TemplateResource(address=address, type=str(kind), properties=properties, needs=())
 
 
 def with_actions(
@@ -110,6 +116,52 @@ def missing_permissions(
         return []
 
 
+def missing_reads(
+    stacks: Sequence[Stack],
+    *,
+    before: Mapping[str, StackState],
+    deployment: str,
+    session: AwsSession,
+) -> list[MissingPermission]:
+    """Return what is read of what a deployment adds, and its user may not read.
+
+    That is all of it if IAM does not say; nothing in a first deployment, whose policies are new.
+    """
+    former = [resource for stack in stacks for resource in _before(stack, before=before)]
+    wanted = [resource for stack in stacks for resource in stack.resources.values()]
+    if not former:
+        return []
+    sts, iam = session.client("sts"), session.client("iam")
+    caller = sts.get_caller_identity()
+    arn = str(caller["Arn"])
+    place = Environment(
+        partition=arn.split(":")[1], account=caller["Account"], region=session.region
+    )
+    given, needed = (
+        document_of(
+            statements_of(
+                read_permissions(
+                    Names(deployment=deployment, environment=place, resources=resources)
+                )
+            )
+        )
+        for resources in (former, wanted)
+    )
+    anew = missing([needed], [given], who=WHO_DEPLOYS)
+    if not anew or arn.endswith(":root"):
+        return []
+    try:
+        if ":assumed-role/" in arn:
+            arn = iam.get_role(RoleName=arn.split("/")[1])["Role"]["Arn"]
+        return [
+            each
+            for each in anew
+            if denied({"Action": each.action, "Resource": each.resource}, iam, arn=arn)
+        ]
+    except ClientError:
+        return anew
+
+
 def _named(
     logical_ids: Iterable[str], resources: Mapping[Address, TemplateResource], *, stack: str
 ) -> Iterator[TemplateResource]:
@@ -129,7 +181,10 @@ def permission_lines(lacks: Sequence[MissingPermission]) -> Iterator[str]:
             actions.append(action)
     for role in {who: None for who, _ in by_service}:
         yield (
-            f"CloudFormation's role {role} lacks permissions that this may need: give "
+            f"{role} may not read all that this adds, as `verify` does: give them what "
+            "`hyperpod-cdk deployer-policy` writes"
+            if role == WHO_DEPLOYS
+            else f"CloudFormation's role {role} lacks permissions that this may need: give "
             "`hyperpod-cdk bootstrap --policies` what `hyperpod-cdk deployer-policy` writes"
         )
         for (who, service), actions in by_service.items():

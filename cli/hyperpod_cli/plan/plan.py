@@ -25,6 +25,7 @@ from hyperpod_cli.plan.differences import IncomparableError, differences
 from hyperpod_cli.plan.held_back import held_back
 from hyperpod_cli.plan.permissions import (
     missing_permissions,
+    missing_reads,
     permission_lines,
     resources_before_and_after,
     with_actions,
@@ -53,7 +54,8 @@ class Plan:
         effects: What it does, stack by stack.
         month: What a month costs before and after; None if that is not known.
         destroys: Whether it replaces or deletes resources, of whatever type.
-        lacks: What CloudFormation's role may not do of it, as far as that is known.
+        lacks: What CloudFormation's role may not do of it, and whoever deploys not read, as far as
+            that is known.
         unknown: Why it is not known what it does; empty if it is.
     """
 
@@ -167,13 +169,18 @@ def make_plan(request: DeploymentRequest) -> Plan:
         held=held,
         staying=[name for name in there if name not in {each.name for each in request.all_stacks}],
         effects=[*_with_nodes(plan, request=request), *_of_stacks(plan)],
-        lacks=missing_permissions(
-            plan.stacks,
-            before=plan.before,
-            effects=plan.effects,
-            deployment=config.name,
-            session=session,
-        ),
+        lacks=[
+            *missing_permissions(
+                plan.stacks,
+                before=plan.before,
+                effects=plan.effects,
+                deployment=config.name,
+                session=session,
+            ),
+            *missing_reads(
+                plan.stacks, before=plan.before, deployment=config.name, session=session
+            ),
+        ],
     )
 
 

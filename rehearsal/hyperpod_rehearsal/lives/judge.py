@@ -73,6 +73,8 @@ def not_holding(stage: LifeStage, *, counts: Mapping[str, int], is_output_stale:
 
 def _awaiting_plans(stage: LifeStage) -> list[str]:
     """Return the groups that have no nodes before their training plan begins."""
+    if not stage.config.cluster.exists:
+        return []
     describe = stage.environment.clients("sagemaker").describe_cluster
     described = answer_of(describe, ClusterName=stage.config.cluster.name) or {}
     return [name for name, group in groups_of(described).items() if awaits_plan(group)]

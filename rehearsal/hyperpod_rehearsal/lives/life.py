@@ -235,8 +235,6 @@ class Life:
             name: self._counts.get(name, count) if counted.get(name) == count else count
             for name, count in asked.items()
         }
-        # What is verified has come with the configuration, and what reads it with its policies.
-        stage.deployer.allow(stage.assembly, bootstrapped=True)
         done = [*changes(before, snapshot(clients, names), events=stage.events)]
         if any(change.type == "Custom::HyperPodCluster" for change in done):
             self._is_output_stale = False
@@ -261,7 +259,7 @@ class Life:
             session=aws_session(environment.aws),
         )
         assembly = stage.synthesize()
-        with _environment(operator_credentials(stage)):
+        with _environment(stage.deployer.environment()):
             require_deployable(stage.current)
             return make_plan(DeploymentRequest(path=stage.current, templates=assembly))
 

@@ -1,4 +1,4 @@
-"""What the role of CloudFormation may not do of a plan."""
+"""What the role of CloudFormation may not do of a plan, and whoever deploys not read."""
 
 from typing import Any, cast
 
@@ -10,6 +10,7 @@ from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.plan.differences import Difference
 from hyperpod_cli.plan.permissions import (
     missing_permissions,
+    missing_reads,
     permission_lines,
     resources_before_and_after,
     with_actions,
@@ -106,4 +107,57 @@ def test_what_the_role_may_not_do_is_told_by_its_action(
 ) -> None:
     lines = lacks(logical_ids, actions)
     assert any(line.startswith("  kms: CreateKey") for line in lines) is told
+    assert bool(lines) is told
+
+
+ROLE, ROOT = "assumed-role/Deployer/me", "root"
+
+
+def reads(caller: str, decision: str | None, former: dict[str, Any]) -> list[str]:
+    """Return what a caller may not read of a log group that is added; None if IAM does not say."""
+    answers = [{"EvalActionName": "logs:DescribeLogGroups", "EvalDecision": decision}]
+    denied = client_error("AccessDenied", "GetRole")
+    client = Played(
+        get_caller_identity={
+            "Account": "111122223333",
+            "Arn": f"arn:aws:sts::111122223333:{caller}",
+        },
+        get_role={"Role": {"Arn": "arn:aws:iam::111122223333:role/Deployer"}}
+        if decision
+        else denied,
+        get_paginator=Played(paginate=lambda **_: [{"EvaluationResults": answers}]),
+    )
+
+    class Session:
+        region = "us-west-2"
+
+        def client(self, _: str) -> Any:  # noqa: ANN401
+            return client
+
+    added = {"Logs": {"Type": "AWS::Logs::LogGroup", "Properties": {}}, **former}
+    found = missing_reads(
+        [Stack(name="ml-storage", template={"Resources": added})],
+        before={"ml-storage": StackState(template={"Resources": former})},
+        deployment="ml",
+        session=cast("AwsSession", Session()),
+    )
+    return [*permission_lines(found)]
+
+
+@pytest.mark.parametrize(
+    ("caller", "decision", "former", "told"),
+    [
+        (ROLE, "implicitDeny", FORMER["Resources"], True),
+        (ROLE, None, FORMER["Resources"], True),
+        (ROLE, "allowed", FORMER["Resources"], False),
+        (ROOT, None, FORMER["Resources"], False),
+        # The policies of a first deployment are those of today.
+        (ROLE, None, {}, False),
+    ],
+)
+def test_what_whoever_deploys_may_not_read_is_told_by_its_action(
+    caller: str, decision: str | None, former: dict[str, Any], *, told: bool
+) -> None:
+    lines = reads(caller, decision, former)
+    assert any(line.startswith("  logs: DescribeLogGroups") for line in lines) is told
     assert bool(lines) is told
