@@ -114,7 +114,8 @@ def keep(stage: Stage) -> None:
                 f"  {command_line('diff', stage.config_path)}\n"
                 f"  {'kubectl get nodes' if kubernetes else status}\n"
                 f"{_fault(stage)}"
-                "The docs have a tour (walk-through). Press Ctrl-C here to take everything down.\n"
+                f"{'The docs have a tour (walk-through). ' if kubernetes else ''}"
+                "Press Ctrl-C here to take everything down.\n"
             )
             wait_for_interrupt()
     except KeyboardInterrupt:

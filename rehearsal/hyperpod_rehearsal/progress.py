@@ -31,8 +31,17 @@ class Progress:
 
     @property
     def elapsed(self) -> float:
-        """Seconds since the start."""
+        """Seconds since the start, without pauses."""
         return time.monotonic() - self._started
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave out of the seconds what this takes."""
+        begun = time.monotonic()
+        try:
+            yield
+        finally:
+            self._started += time.monotonic() - begun
 
     def say(self, text: str) -> None:
         """Write one line with the time: into the log, or print it."""

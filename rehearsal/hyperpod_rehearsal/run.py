@@ -143,7 +143,8 @@ class Rehearsal:
                 play(self.scenario, stage=stage, report=report)
             progress.say("\n".join(deployment_lines(report)))
             if self.keep:
-                keep(stage)
+                with progress.paused():
+                    keep(stage)
                 _consent(stage)
                 stage.delete_added()
             _take_down(stage, report=report)

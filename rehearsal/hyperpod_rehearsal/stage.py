@@ -310,9 +310,10 @@ class Stage:
             time.sleep(_PAUSE_SECONDS)
 
     def delete_added(self) -> None:
-        """Delete the stacks that deployments of another file have added, or may depend on those.
+        """Delete every stack but the configuration's own platform and storage.
 
-        What the configuration has of platform and storage stays.
+        Deployments of another file may have added stacks, and what those import cannot be deleted
+        before them.
         """
         client = self.environment.clients("cloudformation")
         for kind in reversed([*STACKS]):

@@ -168,9 +168,9 @@ def test_an_accounting_database_that_exists_is_not_billed() -> None:
 
 
 def test_a_size_without_a_price_is_in_no_total() -> None:
-    found = costs({"storage": {"throughput_mbps_per_tib": 1000}})
-    (missing,) = unpriced(found.standing)
-    assert (missing.name, missing.detail) == ("FSx for Lustre", "1000 MB/s/TiB")
+    tiered = {"storage_type": "INTELLIGENT_TIERING", "throughput_mbps": 4000}
+    found = costs({"storage": {**tiered, "efa_enabled": False}})
+    assert {charge.name for charge in unpriced(found.standing)} == {"FSx for Lustre"}
     assert found.usd_a_month == 146
 
 
@@ -260,7 +260,7 @@ def test_each_line_is_a_price_of_the_region_with_its_day_or_says_why_not(path: P
         ("llm-p4d", IDLE, "52.281", []),
         ("llm-p5en", IDLE, "304.2818", []),
         ("llm-trn1n", IDLE, "50.021", []),
-        ("llm-p5", "146.000", "2113.997", ["FSx for Lustre"]),
+        ("llm-p5", "4667.600", "2113.997", []),
         ("trn2-training-plan", "398.000", "0.461", ["trn2"]),
     ],
 )

@@ -198,6 +198,11 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         )
     },
     (
+        "docs/run-a-job.md",
+        "aws logs tail /aws/containerinsights/access-eks/application --since 1d "
+        "--region us-west-2 \\",
+    ): "needs logs of containers, which no rehearsal runs",
+    (
         "docs/slurm.md",
         'aws secretsmanager rotate-secret --secret-id "$SECRET_ARN" --no-rotate-immediately \\',
     ): "the local Secrets Manager does not rotate what RDS has made",

@@ -7,6 +7,7 @@ from typing import Any
 
 from hyperpod_cdk.effects.effect import Effect, StackState
 from hyperpod_cdk.schema.errors import KeyPath
+from hyperpod_shared.governance import TEAM_NAMESPACE
 
 _GOVERNANCE = "Custom::TaskGovernance"
 _PARTS = {
@@ -27,7 +28,8 @@ def effects(former: StackState, wanted: StackState) -> Iterator[Effect]:
             continue
         place: KeyPath = ("governance", "teams", team)
         if has is None:
-            rule, change, place = "removed", "removed", place[:-1]
+            rights = f"what eks.editors and storage.claims have of {TEAM_NAMESPACE}{team} stays"
+            rule, change, place = "removed", f"removed; {rights}", place[:-1]
         elif had is None:
             rule, change = "new", has
         else:

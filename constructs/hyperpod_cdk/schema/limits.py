@@ -231,12 +231,13 @@ def allowed(values: Sequence[str]) -> str:
 def nearest(value: object, *, known: Iterable[str]) -> str:
     """Write "; did you mean X?" for a close known name, or those that begin so, else nothing.
 
-    A name begins at its start or after a dot: p5 of ml.p5.48xlarge.
+    A name begins at its start or after a dot: p5 of ml.p5.48xlarge. Those of which it is the first
+    words are closer than any: throughput of throughput_mbps.
     """
-    names = [*known]
+    names, text = [*known], str(value).lower()
     name = nearest_name(value, known=names)
-    text = str(value).lower()
-    close = [name] if name else [each for each in names if f".{text}" in f".{each.lower()}"]
+    close = [each for each in names if each.startswith(f"{text}_")] or ([name] if name else [])
+    close = close or [each for each in names if f".{text}" in f".{each.lower()}"]
     if len(text) < _LEAST_PART or not close:
         return ""
     return f"; did you mean {', '.join(close[:_MOST_CLOSE])}?"

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hyperpod_cdk import Config
 from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_cli.aws.session import answer_of
+from hyperpod_cli.aws.stacks import NOTHING_SHORT
 from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.plan.plan import Plan
 from hyperpod_cli.plan.removal import KEPT
@@ -64,11 +65,20 @@ def not_holding(stage: LifeStage, *, counts: Mapping[str, int], is_output_stale:
                 outputs=stage.outputs(),
                 deployer=stage.deployer.client,
             )
-            if not each.ok and (judges_output or SHORTAGE not in each.title)
+            if not each.ok
         ]
         if not found or time.monotonic() > deadline:
-            return found
+            return [*found, *(_shortage(stage) if judges_output else ())]
         time.sleep(_PAUSE_SECONDS)
+
+
+def _shortage(stage: LifeStage) -> Iterator[str]:
+    """Yield the output about shortages, which has no reason to name any."""
+    outputs = stage.outputs().get(stack_name(stage.config, "hyperpod"), {})
+    shortage = outputs.get(SHORTAGE, NOTHING_SHORT)
+    # A deployment that does not wait for nodes only says which had not come when it ended.
+    if stage.config.cluster.wait_for == "nodes" and shortage != NOTHING_SHORT:
+        yield f"the output {SHORTAGE} is {shortage}"
 
 
 def _awaiting_plans(stage: LifeStage) -> list[str]:

@@ -32,6 +32,7 @@ _ONLY_WITH: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "rds:*": ("AWS::RDS::DBInstance", {}),
     "sagemaker:*ClusterSchedulerConfig*": ("Custom::TaskGovernance", {}),
     "sagemaker:*ComputeQuota*": ("Custom::TaskGovernance", {}),
+    "sns:*": ("AWS::SNS::Subscription", {}),
     "sso:*": ("AWS::Grafana::Workspace", {}),
 }
 

@@ -22,6 +22,7 @@ from hyperpod_cli.inspect.verification.subjects.eks.readiness import readiness
 from hyperpod_cli.inspect.verification.subjects.eks.storage import storage
 from hyperpod_cli.inspect.verification.subjects.gateways import gateways
 from hyperpod_cli.inspect.verification.subjects.links import links
+from hyperpod_cli.inspect.verification.subjects.notifications import notifications
 from hyperpod_cli.inspect.verification.subjects.routes import routes
 from hyperpod_cli.inspect.verification.subjects.scripts import scripts
 from hyperpod_cli.inspect.verification.subjects.security_groups import security_groups
@@ -58,16 +59,32 @@ def sagemaker(status: str = "InService", *, running: int = 2) -> Mapping[str, An
 
 
 @pytest.mark.parametrize(
-    ("answers", "shortage"),
-    [(sagemaker(), "none"), (sagemaker("Failed"), "none"), (sagemaker(running=1), "g: 1 of 2")],
+    "answers",
+    [sagemaker(), sagemaker("Failed"), sagemaker(running=1)],
     ids=["whole", "failed", "short"],
 )
 def test_cluster(
-    deployed: Deployed, answers: Mapping[str, Any], shortage: str, snapshot: SnapshotAssertion
+    deployed: Deployed, answers: Mapping[str, Any], snapshot: SnapshotAssertion
 ) -> None:
-    outputs = {**OUTPUTS, "ml-hyperpod": {"HyperPodClusterShortage": shortage}}
-    looked = deployed(configure({}), outputs=outputs, sagemaker=answers)
-    assert report(cluster(looked)) == snapshot
+    assert report(cluster(deployed(configure({}), sagemaker=answers))) == snapshot
+
+
+@pytest.mark.parametrize(
+    ("arn", "told"),
+    [("arn:aws:sns:1", ""), ("PendingConfirmation", "not confirmed: b@example.com")],
+)
+def test_notifications(deployed: Deployed, arn: str, told: str) -> None:
+    emails = ["a@example.com", "b@example.com"]
+    pages = [
+        {"Subscriptions": [{"Endpoint": email, "SubscriptionArn": each}]}
+        for email, each in zip(emails, ["arn:aws:sns:0", arn], strict=True)
+    ]
+    looked = deployed(
+        configure({"observability": {"notifications": {"emails": emails}}}),
+        outputs={"ml-observability": {"NotificationTopicArn": "arn:aws:sns:topic"}},
+        sns={"get_paginator": paginated(list_subscriptions_by_topic=pages)},
+    )
+    assert [check.found for check in notifications(looked)] == [told]
 
 
 @pytest.mark.parametrize(("mode", "told"), [("API", ""), ("CONFIG_MAP", "is CONFIG_MAP")])

@@ -1,6 +1,5 @@
 """The HyperPod cluster: in service, with its nodes."""
 
-from hyperpod_cdk.config.output_names import SHORTAGE
 from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 from hyperpod_cli.inspect.verification.nodes import count_in_words, miscounted
 from hyperpod_cli.operate.clusters import nodes_of
@@ -13,7 +12,7 @@ from hyperpod_cli.operate.nodes.health import RUNNING
     of_hyperpod=True,
 )
 def cluster(deployment: LiveDeployment) -> Checks:
-    """The cluster is InService, its nodes run, and the deployment reported no shortage."""
+    """The cluster is InService, and its nodes run."""
     config = deployment.config
     sagemaker = deployment.client("sagemaker")
     name = config.cluster.name
@@ -32,12 +31,3 @@ def cluster(deployment: LiveDeployment) -> Checks:
         advice="HyperPod goes on to look for capacity; `hyperpod-cdk events --cluster "
         f"{name}` says what each group lacks",
     )
-    # A deployment that does not wait for nodes only says which had not come when it ended.
-    if config.cluster.resource == "custom" and config.cluster.wait_for == "nodes":
-        shortage = deployment.outputs_of("hyperpod")[SHORTAGE]
-        yield checked(
-            f"the output {SHORTAGE} is none",
-            problem=None if shortage == "none" else f"is {shortage}",
-            advice="It is of the last change of the cluster; `hyperpod-cdk status` says how it is "
-            "now",
-        )
