@@ -29,6 +29,9 @@ def test_an_odd_template_has_no_effects(resources: object) -> None:
 
 NOTHING = StackState(template={"Resources": {}})
 SQS = "com.amazonaws.us-west-2.sqs"
+KEPT_KEY = StackState(
+    template={"Resources": {"E": {"Type": "AWS::KMS::Key", "DeletionPolicy": "Retain"}}}
+)
 BUCKET, REPOSITORY = "AWS::S3::Bucket", "AWS::ECR::Repository"
 KEPT = [{"LifecyclePolicyText": f'{{"rules":[{{"countNumber":{each}}}]}}'} for each in (10, 5)]
 BUILDS = [{"BuildSpec": f"--image-ids imageTag=gpu-{each}"} for each in (1, 2)]
@@ -67,7 +70,8 @@ def database(**properties: object) -> StackState:
         (made("AWS::EC2::VPCEndpoint", ServiceName=SQS), NOTHING, ["network.closed"]),
         (made("AWS::EC2::VPCEndpoint"), made("AWS::EC2::VPCEndpoint", ServiceName=SQS), []),
         (made("AWS::EC2::NatGateway", SubnetId="subnet-1"), NOTHING, ["network.nat-gateways"]),
-        (made("AWS::KMS::Key"), NOTHING, ["encryption.key-kept"]),
+        (KEPT_KEY, NOTHING, ["encryption.key-kept"]),
+        (made("AWS::KMS::Key"), NOTHING, []),
         (made(BUCKET), made(BUCKET, BucketEncryption={}), ["encryption.lifecycle-bucket"]),
         (made(BUCKET), made(BUCKET, Tags=[]), []),
         (domains("a.com", "b.com"), domains("b.com", "c.com"), ["network.allowed-domains"] * 2),

@@ -12,11 +12,14 @@ def effects(former: StackState, wanted: StackState) -> Iterator[Effect]:
     if not former.template:
         return  # A first deployment is told by what it makes.
     for logical_id, had, has in changes(former, wanted, _KEY):
-        if had is None or has is None:
-            stays = "left behind, without a stack, and billed on; what it has encrypted needs it"
+        template = former.template if has is None else wanted.template
+        # One that goes with its stack, such as a topic's, encrypts nothing that stays.
+        stays = template["Resources"][logical_id].get("DeletionPolicy", "Delete") != "Delete"
+        if stays and (had is None or has is None):
+            kept = "left behind, without a stack, and billed on; what it has encrypted needs it"
             yield Effect(
                 rule="encryption.key-new" if had is None else "encryption.key-kept",
-                text=f"KMS key of the deployment: {'new' if had is None else stays}",
+                text=f"KMS key of the deployment: {'new' if had is None else kept}",
                 place=("encryption", "create_kms_key"),
                 resources=frozenset([logical_id]),
             )

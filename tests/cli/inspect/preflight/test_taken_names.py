@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 from unittest.mock import Mock
+from uuid import uuid4
 
 import boto3
 import pytest
@@ -84,26 +85,38 @@ def test_taken_names_are_told(
     assert lines(target, changes) == snapshot
 
 
-def test_who_may_not_look_at_a_bucket_is_told(target: Target) -> None:
-    iam = target.client("iam")
-    iam.create_user(UserName="nobody")
-    key = iam.create_access_key(UserName="nobody")["AccessKey"]
-    s3: Any = boto3.client(
-        "s3",
+@pytest.mark.parametrize(
+    ("service", "changes", "missing"),
+    [
+        ("s3", {"name": "left"}, "s3:ListBucket (or the bucket is another account's)"),
+        (
+            "s3",
+            {"lifecycle_scripts": {"bucket_name": BUCKET}},
+            "s3:ListBucket (or the bucket is another account's)",
+        ),
+        ("kms", {"encryption": {"create_kms_key": True}}, "kms:DescribeKey"),
+    ],
+)
+def test_who_may_not_look_at_one_is_told_and_of_the_others(
+    target: Target, service: str, changes: dict[str, Any], missing: str
+) -> None:
+    iam, user = target.client("iam"), f"nobody-{uuid4().hex[:8]}"
+    iam.create_user(UserName=user)
+    key = iam.create_access_key(UserName=user)["AccessKey"]
+    make: Any = boto3.client
+    client = make(
+        service,
         target.region,
         endpoint_url=iam.meta.endpoint_url,
         aws_access_key_id=key["AccessKeyId"],
         aws_secret_access_key=key["SecretAccessKey"],
     )
-    denied = replace(target, client=lambda name: s3 if name == "s3" else target.client(name))
-    role = {"cluster": {"execution_role_name": ROLE}}
-    for bucket in ({"name": "left"}, {"lifecycle_scripts": {"bucket_name": BUCKET}}):
-        changes = {**role, **bucket}
-        (outcome,) = results(configure(changes), denied, validators={"names": taken_names})
-        # What else is wrong is told all the same.
-        (problem,) = outcome.problems
-        assert str(problem[0]).startswith("cluster.execution_role_name: 'Taken' is taken")
-        assert outcome.missing_permission == "s3:ListBucket (or the bucket is another account's)"
+    denied = replace(target, client=lambda name: client if name == service else target.client(name))
+    config = configure({"cluster": {"execution_role_name": ROLE}, **changes})
+    (outcome,) = results(config, denied, validators={"names": taken_names})
+    (problem,) = outcome.problems
+    assert str(problem[0]).startswith("cluster.execution_role_name: 'Taken' is taken")
+    assert outcome.missing_permission == missing
 
 
 def test_what_is_deployed_has_its_names(target: Target) -> None:

@@ -1,12 +1,14 @@
 """Whether the names of what is made are free."""
 
+from collections.abc import Iterator
+
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error
 from hyperpod_cli.aws.session import answer_of
 from hyperpod_cli.inspect.preflight.deployed import is_deployed
-from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, validator
+from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, Validate, validator
 from hyperpod_cli.operate.clusters import stack_of
 from hyperpod_shared.aws_errors import code
 from hyperpod_stacks.table import stack_name
@@ -37,28 +39,28 @@ def taken_names(config: Config, target: Target) -> Problems:
 
     [CloudFormation](https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cfn-resource-import.html)
     """
+    refused: ClientError | None = None
+    for find in _finders(config, target):
+        try:
+            yield from find(config, target)
+        except ClientError as error:  # What may not be looked at does not hide the others.
+            refused = refused or error
+    if refused is not None:
+        raise refused
+
+
+def _finders(config: Config, target: Target) -> Iterator[Validate]:
     if config.cluster.exists:
-        yield from _hyperpod_cluster(config, target)
+        yield _hyperpod_cluster
     if is_deployed(config, "platform", target):
         return
     if config.makes_control_plane:
-        yield from _control_plane(config, target)
-    alias, role = f"alias/{config.name}", config.cluster.execution_role_name
+        yield _control_plane
     if config.encryption.create_kms_key:
-        answer = answer_of(target.client("kms").describe_key, "NotFoundException", KeyId=alias)
-        if answer is not None:
-            instead = "or name that key in encryption.kms_key_arn"
-            taken = _taken(("name",), config.name, instead=instead)
-            yield taken, f"aws kms describe-key --key-id {alias}"
-    if role is not None:
-        answer = answer_of(target.client("iam").get_role, "NoSuchEntity", RoleName=role)
-        if answer is not None:
-            instead = "or name that role in cluster.execution_role_arn"
-            taken = _taken(("cluster", "execution_role_name"), role, instead=instead)
-            yield taken, f"aws iam get-role --role-name {role}"
-    # The last one, since S3 may refuse to say.
+        yield _key
+    yield _role
     if config.cluster.exists and config.lifecycle_scripts.existing_bucket_name is None:
-        yield from _bucket(config, target)
+        yield _bucket
 
 
 def _hyperpod_cluster(config: Config, target: Target) -> Problems:
@@ -95,6 +97,26 @@ def _control_plane(config: Config, target: Target) -> Problems:
         )
         command = f"aws logs describe-log-groups --log-group-name-prefix {name}"
         yield error(path, cluster, message), command
+
+
+def _key(config: Config, target: Target) -> Problems:
+    alias = f"alias/{config.name}"
+    answer = answer_of(target.client("kms").describe_key, "NotFoundException", KeyId=alias)
+    if answer is not None:
+        instead = "or name that key in encryption.kms_key_arn"
+        taken = _taken(("name",), config.name, instead=instead)
+        yield taken, f"aws kms describe-key --key-id {alias}"
+
+
+def _role(config: Config, target: Target) -> Problems:
+    role = config.cluster.execution_role_name
+    if role is None:
+        return
+    answer = answer_of(target.client("iam").get_role, "NoSuchEntity", RoleName=role)
+    if answer is not None:
+        instead = "or name that role in cluster.execution_role_arn"
+        taken = _taken(("cluster", "execution_role_name"), role, instead=instead)
+        yield taken, f"aws iam get-role --role-name {role}"
 
 
 def _bucket(config: Config, target: Target) -> Problems:
