@@ -19,6 +19,8 @@ from hyperpod_stacks.table import STACKS, stack_name
 
 _PATIENCE_SECONDS = 30.0
 _PAUSE_SECONDS = 0.5
+# Nodes of Slurm keep what they mount (docs: hyperpod-cluster), which the output says.
+_REMOUNTED = "on new nodes only"
 
 
 def unannounced(
