@@ -130,7 +130,9 @@ class ClusterConfig(WaitingConfig):
     hyperpod.sagemaker.amazonaws.com must be trusted to assume it. Default: one is made when
     auto_scaling is set."""
 
-    execution_role_arn: RoleArn | None = None
+    execution_role_arn: Annotated[
+        RoleArn | None, Field(examples=["arn:aws:iam::111122223333:role/Nodes"])
+    ] = None
     """ARN of an IAM role of your own that the nodes of groups without an execution_role_arn run as;
     sagemaker.amazonaws.com must be trusted to assume it. The role is not changed. This key cannot
     be changed later. Default: a role is made."""

@@ -5,6 +5,7 @@ from typing import Any
 from hyperpod_cdk import Config, EksConfig
 from hyperpod_cdk.checks.eks.editors_namespaces import editors_namespaces
 from hyperpod_cdk.checks.eks.existing_control_plane import existing_control_plane
+from hyperpod_cdk.checks.eks.node_roles import node_roles
 from hyperpod_cdk.eks.checks.kubernetes_version import kubernetes_version
 from hyperpod_cdk.eks.checks.public_endpoint import public_endpoint
 from tests.support.rule_cases import ERROR, WARNING, Cases, config
@@ -97,4 +98,18 @@ CASES[editors_namespaces] = {
         _edited("own-*", helm={"adopt_namespaces": ["own-operator"]}),
         (ERROR, _FIRST),
     ),
+}
+
+
+def _of_nodes(**eks: object) -> Config:
+    return config(eks=eks, cluster={"execution_role_arn": _NODES})
+
+
+_NODES, _PERSON = (f"arn:aws:iam::111122223333:role/{name}" for name in ("Nodes", "Ann"))
+_EDITORS = [{"namespaces": ["team"], "principals": [_PERSON, _NODES]}]
+CASES[node_roles] = {
+    "of people": _of_nodes(admins=[_PERSON]),
+    "of admins": (_of_nodes(admins=[_PERSON, _NODES]), (ERROR, "eks.admins[1]")),
+    "of viewers": (_of_nodes(viewers=[_NODES]), (ERROR, "eks.viewers[0]")),
+    "of editors": (_of_nodes(editors=_EDITORS), (ERROR, "eks.editors[0].principals[1]")),
 }
