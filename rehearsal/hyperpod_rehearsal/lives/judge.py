@@ -79,7 +79,8 @@ def _shortage(stage: LifeStage) -> Iterator[str]:
     outputs = stage.outputs().get(stack_name(stage.config, "hyperpod"), {})
     shortage = outputs.get(SHORTAGE, NOTHING_SHORT)
     # A deployment that does not wait for nodes only says which had not come when it ended.
-    if stage.config.cluster.wait_for == "nodes" and shortage != NOTHING_SHORT:
+    is_as_told = shortage == NOTHING_SHORT or _REMOUNTED in shortage
+    if stage.config.cluster.wait_for == "nodes" and not is_as_told:
         yield f"the output {SHORTAGE} is {shortage}"
 
 
