@@ -28,6 +28,8 @@ Connect = Callable[[], AbstractContextManager[ApiClient]]
 """Makes a client of the Kubernetes API; `kubernetes_api` with its arguments, as a token expires."""
 
 _FIELD_MANAGER = "hyperpod-cdk"
+# Of the event that the Kubernetes API of a rehearsal writes.
+_NO_PODS = "PodsNotRun"
 # https://kubernetes.io/docs/reference/using-api/api-concepts/#metadata-only-fetches
 _METADATA = {"Accept": "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"}
 # A line of the log is longer ago than this only where the job hangs or its node has died.
@@ -130,7 +132,10 @@ def pods(api: ApiClient, *, namespace: str, labels: Mapping[str, str]) -> list[O
 
 
 def warning(api: ApiClient, item: Object) -> str:
-    """Return the last warning among an object's events; empty without one."""
+    """Return the last warning among an object's events; empty without one.
+
+    OpsError: it is that of a rehearsal, where no pods will come.
+    """
     metadata = item["metadata"]
     answer = CoreV1Api(api).list_namespaced_event(
         metadata["namespace"],
@@ -139,6 +144,8 @@ def warning(api: ApiClient, item: Object) -> str:
     )
     events = json.loads(answer.data)["items"]
     last = max(events, key=lambda event: event.get("lastTimestamp") or "", default=None)
+    if last is not None and last["reason"] == _NO_PODS:
+        raise OpsError(f"{item['kind']} {metadata['name']}: {last['message']}")
     return "" if last is None else f"{last['reason']}: {last['message']}"
 
 

@@ -17,7 +17,8 @@ def effects(former: StackState, wanted: StackState) -> Iterator[Effect]:
         if has is None:
             text = f"{before}: removed"
         elif had is None:
-            text = f"{after}: new"
+            confirms = ", once the link that AWS sends there is opened"
+            text = f"{after}{confirms if key == 'notifications' else ''}: new"
         else:
             text = f"{before} -> {after}"
         yield Effect(

@@ -20,7 +20,6 @@ from hyperpod_cli.operate.validation.work import Runner
 from hyperpod_cli.terminal.errors import FAILED, INTERRUPTED, REFUSED
 from hyperpod_emulator.hardware import EFA, GPU
 from hyperpod_emulator.kubernetes import KubernetesApi, static_tokens
-from hyperpod_emulator.kubernetes.controllers.notices import REASON
 from hyperpod_emulator.testing.kubernetes_api import PRINCIPALS, claim, client_of, daemon_set, pod
 from tests.support.chart_rendering import template
 from tests.support.clusters import described
@@ -138,10 +137,17 @@ class Site:
 
 
 @pytest.fixture
-def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+def rehearsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """Return a site where nobody makes pods."""
     (tmp_path / "bin").mkdir()
     with KubernetesApi(authenticate=static_tokens(PRINCIPALS)) as kubernetes:
         yield Site(kubernetes, tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def site(rehearsed: Site) -> Site:
+    rehearsed.player.api.operate("Job", "MPIJob")
+    return rehearsed
 
 
 @pytest.fixture
@@ -474,10 +480,19 @@ def test_what_says_nothing_about_a_node_is_skipped(
     out = ready.said.out
     assert "hyperpod-cdk replace" not in out
     waits = [line for line in out.splitlines() if "have begun" in line]
-    notice = f"0 of {4 if check == 'node' else 1} checks have begun; their pods: {REASON}"
+    notice = f"0 of {4 if check == 'node' else 1} checks have begun; their pods: none yet"
     if happens is _unstarted:
         assert len(waits) == (4 if check == "rendezvous" else 2)
         assert all(line.startswith(notice) for line in waits)
+
+
+def test_where_no_pods_come_nothing_is_waited_for(rehearsed: Site) -> None:
+    rehearsed.add(2)
+    rehearsed.install_mpi()
+    rehearsed.player.before_tick = _unstarted
+    code, _ = rehearsed.validate("--check", "node")
+    assert (code, rehearsed.jobs()) == (REFUSED, [])
+    assert "It runs no containers" in rehearsed.said.err
 
 
 def test_a_check_that_hangs_on_its_node_has_failed(ready: Site) -> None:
