@@ -152,6 +152,7 @@ def logs(
     """Show what the lifecycle scripts of a node wrote.
 
     At the end it says what they were doing last. An instance that is gone is named by its ID.
+    For logs of pods: kubectl logs, and of pods that are gone, the page run-a-job of the docs.
     """
     from hyperpod_cli.operate.clusters import chosen_cluster, nodes_of
     from hyperpod_cli.operate.logs import LifecycleLog, former_instance, progress_of

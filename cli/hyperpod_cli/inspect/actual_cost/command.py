@@ -151,12 +151,13 @@ def _require_metrics(config: Config, path: Path) -> None:
     if not config.cluster.exists:
         raise OpsError(
             f"--actual: {path} has no HyperPod cluster (cluster: null), and there are no metrics "
-            "without one; AWS's Cost Explorer has costs by tag (docs: cost)"
+            "without one; AWS's Cost Explorer has costs by tag (docs: recipes)"
         )
     if config.observability.prometheus is None:
         raise OpsError(
             f"--actual: nothing records who uses the nodes of {path}; turn on "
-            "observability.prometheus and deploy; records begin then"
+            "observability.prometheus and deploy; records begin then. AWS's Cost Explorer has costs "
+            "by tag (docs: recipes)"
         )
 
 
