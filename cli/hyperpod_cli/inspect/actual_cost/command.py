@@ -156,8 +156,8 @@ def _require_metrics(config: Config, path: Path) -> None:
     if config.observability.prometheus is None:
         raise OpsError(
             f"--actual: nothing records who uses the nodes of {path}; turn on "
-            "observability.prometheus and deploy; records begin then. AWS's Cost Explorer has costs "
-            "by tag (docs: recipes)"
+            "observability.prometheus and deploy; records begin then. AWS's Cost Explorer has "
+            "costs by tag (docs: recipes)"
         )
 
 
