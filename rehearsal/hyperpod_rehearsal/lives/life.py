@@ -199,6 +199,7 @@ class Life:
                 plan = self._planned(stage)
         except (ConfigError, OpsError) as error:
             stage.change_to(before_it)
+            _accept_tokens(stage)
             if not str(error).strip():
                 raise ViolationError("it is refused without a word") from None
             return Outcome.REFUSED, str(error).splitlines()[0]
@@ -249,18 +250,14 @@ class Life:
 
     def _planned(self, stage: LifeStage) -> Plan:
         """Return what `deploy` would do of what is in force; it refuses what that refuses."""
-        environment, config = stage.environment, stage.config
+        clients, config = stage.environment.clients, stage.config
         for warning in closed_network(config) if config.control_plane else ():
             raise OpsError(str(warning))  # who reads that images cannot be pulled does not go on
         for resource in existing_resources(config):
             if str(resource) not in self._existing:
-                resource.make(environment.clients)
+                resource.make(clients)
                 self._existing[str(resource)] = None
-        environment.kubernetes.accept_eks_tokens(
-            eks_cluster_name=config.eks_cluster_name,
-            gateway_url=environment.aws.endpoint,
-            session=aws_session(environment.aws),
-        )
+        _accept_tokens(stage)
         assembly = stage.synthesize()
         with _environment(stage.deployer.environment()):
             require_deployable(stage.current)
@@ -306,6 +303,16 @@ class Life:
             return load_config(self._written(document, name="drawn")) != former
         except ConfigError:
             return False
+
+
+def _accept_tokens(stage: LifeStage) -> None:
+    """Let the Kubernetes API take the tokens of the EKS cluster that the configuration has."""
+    environment = stage.environment
+    environment.kubernetes.accept_eks_tokens(
+        eks_cluster_name=stage.config.eks_cluster_name,
+        gateway_url=environment.aws.endpoint,
+        session=aws_session(environment.aws),
+    )
 
 
 def _counts(config: Config) -> dict[str, int]:
