@@ -11,7 +11,7 @@ from hyperpod_cli.aws.stacks import NOTHING_SHORT
 from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.plan.plan import Plan
 from hyperpod_cli.plan.removal import KEPT
-from hyperpod_rehearsal.change.outcome import ResourceChange
+from hyperpod_rehearsal.change.outcome import ChangeAction, ResourceChange, Snapshot
 from hyperpod_rehearsal.lives.stage import LifeStage
 from hyperpod_rehearsal.verification import left_behind, verify, wait_for_nodes
 from hyperpod_shared.clusters import awaits_plan, groups_of
@@ -104,13 +104,24 @@ def _with_counts(config: Config, counts: Mapping[str, int]) -> Config:
     return config.model_copy(update={"cluster": config.cluster.model_copy(update=lists)})
 
 
+def left_as_said(
+    plan: Plan, *, changes: Iterable[ResourceChange], before: Snapshot
+) -> Iterator[str]:
+    """Yield the IDs of what a deployment has left without a stack, where its plan speaks of it."""
+    said = {(effect.stack, each) for effect in plan.effects for each in effect.resources}
+    for change in changes:
+        key = (change.stack, change.logical_id)
+        if change.action is ChangeAction.KEPT and key in said:
+            yield before.resources[key][0]
+
+
 def unsaid(kept: Iterable[str], *, plan: Plan, existing: Iterable[str]) -> Iterator[str]:
     """Yield what the deletion of stacks has left, and neither was there before nor is in its plan.
 
     Args:
         kept: What it has left.
         plan: That of the deletion.
-        existing: What the account had before.
+        existing: What the account had before, or a deployment has left.
     """
     said = (effect.text for effect in plan.effects if effect.rule.startswith(KEPT))
     known = words([*existing, *said])

@@ -40,7 +40,14 @@ from hyperpod_rehearsal.existing_resources import (
 )
 from hyperpod_rehearsal.kept_rehearsal import operator_credentials
 from hyperpod_rehearsal.lives.edits import Document, Edit, edit_of, rows, start_of
-from hyperpod_rehearsal.lives.judge import not_holding, remains, unannounced, unsaid, words
+from hyperpod_rehearsal.lives.judge import (
+    left_as_said,
+    not_holding,
+    remains,
+    unannounced,
+    unsaid,
+    words,
+)
 from hyperpod_rehearsal.lives.operator import operate
 from hyperpod_rehearsal.lives.stage import LifeStage
 from hyperpod_rehearsal.owner import (
@@ -107,6 +114,7 @@ class Life:
     _existing: dict[str, None] = field(init=False, default_factory=dict)
     _counts: Mapping[str, int] = field(init=False, default_factory=dict)
     _is_output_stale: bool = field(init=False, default=False)
+    _left: list[str] = field(init=False, default_factory=list)
 
     def run(self) -> LifeReport:
         """Live; return what came of the steps, up to one after which something does not hold."""
@@ -240,6 +248,7 @@ class Life:
         done = [*changes(before, snapshot(clients, names), events=stage.events)]
         if any(change.type == "Custom::HyperPodCluster" for change in done):
             self._is_output_stale = False
+        self._left += left_as_said(plan, changes=done, before=before)
         wrong = not_holding(stage, counts=self._counts, is_output_stale=self._is_output_stale)
         there = {node.id for node in stage.nodes()}
         ended = [node for node in nodes if node.id not in there]
@@ -286,7 +295,7 @@ class Life:
             raise ViolationError(error)
         kept += retained(clients)
         wrong = [
-            *unsaid(kept, plan=plan, existing=self._existing),
+            *unsaid(kept, plan=plan, existing=[*self._existing, *self._left]),
             *remains(stage, existing=self._existing),
         ]
         if wrong:

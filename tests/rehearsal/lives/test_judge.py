@@ -1,12 +1,14 @@
 """What the judge of lives says of losses, and of what deletions leave."""
 
+from dataclasses import replace
+
 import pytest
 
 from hyperpod_cdk.effects.effect import Effect
 from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.plan.plan import Plan
-from hyperpod_rehearsal.change.outcome import ChangeAction, ResourceChange
-from hyperpod_rehearsal.lives.judge import unannounced, unsaid
+from hyperpod_rehearsal.change.outcome import ChangeAction, ResourceChange, Snapshot
+from hyperpod_rehearsal.lives.judge import left_as_said, unannounced, unsaid
 
 _FILES = ResourceChange(
     stack="ml-storage",
@@ -66,3 +68,27 @@ def test_what_stays_is_in_the_plan_or_was_there_before() -> None:
         "fs-2",
         "new",
     ]
+
+
+@pytest.mark.parametrize(
+    ("action", "spoken_of", "is_left"),
+    [
+        (ChangeAction.KEPT, "Files", True),
+        (ChangeAction.KEPT, "Others", False),
+        (ChangeAction.DELETED, "Files", False),
+    ],
+)
+def test_what_an_update_leaves_is_known_if_its_plan_spoke_of_it(
+    action: ChangeAction, spoken_of: str, *, is_left: bool
+) -> None:
+    """So that a later deletion, which has it no more, need not say so again."""
+    effect = Effect(rule="x", text="", stack="ml-storage", resources=frozenset([spoken_of]))
+    before = Snapshot(
+        statuses={},
+        resources={("ml-storage", "Files"): ("fs-1", "AWS::FSx::FileSystem")},
+        properties={},
+        names={},
+    )
+    changes = [replace(_FILES, action=action)]
+    found = [*left_as_said(Plan(stacks=[], effects=[effect]), changes=changes, before=before)]
+    assert found == (["fs-1"] if is_left else [])
