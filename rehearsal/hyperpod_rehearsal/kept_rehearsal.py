@@ -102,14 +102,14 @@ def keep(stage: Stage) -> None:
     """Say how to use the deployment of a stage, and return when interrupted."""
     show = stage.progress.show
     kubernetes = stage.config.control_plane is not None
-    clients = ", kubectl and helm" if kubernetes else ""
+    clients = ", the AWS CLI, kubectl and helm" if kubernetes else " and the AWS CLI"
     status = command_line("status", stage.config_path)
     try:
         with shell_of(stage) as file:
             show(
                 "\nEverything is up. In another terminal, in this folder:\n"
                 f"  source {shlex.quote(_shown(file))}\n"
-                f"Then every command but `image build`, the AWS CLI{clients} work on it, as "
+                f"Then every command but `image build`{clients} work on it, as "
                 f"the IAM user {_OPERATOR}:\n"
                 f"  {command_line('diff', stage.config_path)}\n"
                 f"  {'kubectl get nodes' if kubernetes else status}\n"

@@ -279,17 +279,18 @@ class Stage:
                 problem = self.destroy("storage")
                 if problem is not None:
                     return problem
-                kept = () if self.config.storage is None else self.config.storage.existing_ids
-                for identifier in delete_file_systems(self.environment.clients, kept=kept):
-                    self.progress.say(
-                        f"  kept, as on AWS: FSx file system {identifier}. Deleted now, "
-                        "as its owner would: it holds the platform's subnet"
-                    )
-                for identifier in delete_databases(self.environment.clients):
-                    self.progress.say(
-                        f"  kept, as on AWS: RDS database {identifier}. Deleted now with its "
-                        "subnets, as its owner would: they hold the platform's VPC"
-                    )
+            # Also those that deployments of another file have added.
+            kept = () if self.config.storage is None else self.config.storage.existing_ids
+            for identifier in delete_file_systems(self.environment.clients, kept=kept):
+                self.progress.say(
+                    f"  kept, as on AWS: FSx file system {identifier}. Deleted now, "
+                    "as its owner would: it holds the platform's subnet"
+                )
+            for identifier in delete_databases(self.environment.clients):
+                self.progress.say(
+                    f"  kept, as on AWS: RDS database {identifier}. Deleted now with its "
+                    "subnets, as its owner would: they hold the platform's VPC"
+                )
         names = [self.stack(kind) for kind in kinds]
         operation = self._operation()
         try:

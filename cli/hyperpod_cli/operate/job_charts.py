@@ -145,7 +145,7 @@ def warning(api: ApiClient, item: Object) -> str:
     events = json.loads(answer.data)["items"]
     last = max(events, key=lambda event: event.get("lastTimestamp") or "", default=None)
     if last is not None and last["reason"] == _NO_PODS:
-        raise OpsError(f"{item['kind']} {metadata['name']}: {last['message']}")
+        raise OpsError(f"{item['kind']} {metadata['name']}: {last['message'].removesuffix('.')}")
     return "" if last is None else f"{last['reason']}: {last['message']}"
 
 
