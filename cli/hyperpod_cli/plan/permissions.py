@@ -20,6 +20,8 @@ from hyperpod_cli.inspect.permissions.simulation import denied
 from hyperpod_cli.plan.differences import Difference
 
 WHO_DEPLOYS = "whoever deploys"
+# No action depends on the account.
+_ANYWHERE = Environment(partition="aws", account="*", region="*")
 
 # The handlers that run for what becomes of a resource. A rollback deletes what was created.
 _HANDLERS = {
@@ -56,9 +58,7 @@ def with_actions(
     deployment: str,
 ) -> Iterator[Effect]:
     """Yield effects on a stack with the IAM actions that they take, as far as these are known."""
-    # No action depends on the account.
-    place = Environment(partition="aws", account="*", region="*")
-    names = Names(deployment=deployment, environment=place, resources=[*resources.values()])
+    names = Names(deployment=deployment, environment=_ANYWHERE, resources=[*resources.values()])
     for effect in effects:
         actions: set[str] = set()
         try:
@@ -129,37 +129,39 @@ def missing_reads(
     """
     former = [resource for stack in stacks for resource in _before(stack, before=before)]
     wanted = [resource for stack in stacks for resource in stack.resources.values()]
-    if not former:
-        return []
-    sts, iam = session.client("sts"), session.client("iam")
-    caller = sts.get_caller_identity()
-    arn = str(caller["Arn"])
-    place = Environment(
-        partition=arn.split(":")[1], account=caller["Account"], region=session.region
-    )
-    given, needed = (
-        document_of(
-            statements_of(
-                read_permissions(
-                    Names(deployment=deployment, environment=place, resources=resources)
+
+    def anew(place: Environment) -> list[MissingPermission]:
+        given, needed = (
+            document_of(
+                statements_of(
+                    read_permissions(
+                        Names(deployment=deployment, environment=place, resources=resources)
+                    )
                 )
             )
+            for resources in (former, wanted)
         )
-        for resources in (former, wanted)
-    )
-    anew = missing([needed], [given], who=WHO_DEPLOYS)
-    if not anew or arn.endswith(":root"):
+        return missing([needed], [given], who=WHO_DEPLOYS)
+
+    if not former or not anew(_ANYWHERE):
         return []
+    caller = session.client("sts").get_caller_identity()
+    arn, iam = str(caller["Arn"]), session.client("iam")
+    if arn.endswith(":root"):
+        return []
+    read = anew(
+        Environment(partition=arn.split(":")[1], account=caller["Account"], region=session.region)
+    )
     try:
         if ":assumed-role/" in arn:
             arn = iam.get_role(RoleName=arn.split("/")[1])["Role"]["Arn"]
         return [
             each
-            for each in anew
+            for each in read
             if denied({"Action": each.action, "Resource": each.resource}, iam, arn=arn)
         ]
     except ClientError:
-        return anew
+        return read
 
 
 def _named(
