@@ -1,17 +1,17 @@
 """How the groups of the file differ from those that are deployed, before causes are looked for."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.hyperpod.cluster_template import cluster_of
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
-from hyperpod_cli.aws.session import AwsClient
+from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_cli.aws.stack_events import StackReader
 from hyperpod_cli.aws.stacks import described_stack, template_of
 from hyperpod_cli.inspect.verification.check import Check
 from hyperpod_cli.stack_progress.failures import failures_of
-from hyperpod_shared.clusters import COUNT, Group, groups_of
+from hyperpod_shared.clusters import COUNT, Group, awaits_plan, groups_of
 from hyperpod_stacks.table import stack_name
 
 TITLE = "the groups of the file are those that are deployed"
@@ -42,6 +42,25 @@ def as_deployed(config: Config, *, cloudformation: AwsClient) -> tuple[Config, C
         else "Deploy the file, or restore in it what is deployed",
     )
     return _with_groups(config, deployed), check
+
+
+def without_awaited(config: Config, *, client: Callable[[str], AwsClient]) -> Config:
+    """Return a configuration in which groups whose training plan has not begun have no nodes."""
+    cluster = config.cluster
+    if not any(group.training_plan_arn for group in cluster.all_groups):
+        return config
+    describe = client("sagemaker").describe_cluster
+    described = groups_of(answer_of(describe, ClusterName=cluster.name) or {})
+    lists = {
+        key: tuple(
+            group.model_copy(update={"instance_count": 0})
+            if awaits_plan(described.get(group.name, {}))
+            else group
+            for group in getattr(cluster, key)
+        )
+        for key in ("instance_groups", "restricted_instance_groups")
+    }
+    return config.model_copy(update={"cluster": cluster.model_copy(update=lists)})
 
 
 def _differences(config: Config, deployed: Mapping[str, Group]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from hyperpod_cli.aws.stacks import outputs_of
 from hyperpod_cli.inspect.registered import concerning, registered
 from hyperpod_cli.inspect.verification import subjects as subjects_to_verify
 from hyperpod_cli.inspect.verification.check import Check, LiveDeployment, Subject, Verify, several
-from hyperpod_cli.inspect.verification.deployed_groups import TITLE, as_deployed
+from hyperpod_cli.inspect.verification.deployed_groups import TITLE, as_deployed, without_awaited
 from hyperpod_cli.terminal.console import console, print_json
 from hyperpod_cli.terminal.errors import OpsError, TransientError
 from hyperpod_cli.terminal.explained import explanation
@@ -42,6 +42,7 @@ def check_once(
     """Yield every check of a deployment, whose stacks have these outputs, as it is done."""
     try:
         config, differs = as_deployed(config, cloudformation=session.client("cloudformation"))
+        config = without_awaited(config, client=session.client)
     except (BotoCoreError, ClientError) as error:
         differs = not_looked_at(TITLE, why=explanation(error))
     if differs is not None:

@@ -2,12 +2,13 @@
 
 import json
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from hyperpod_cli.inspect.verification.deployed_groups import as_deployed
+from hyperpod_cli.inspect.verification.deployed_groups import as_deployed, without_awaited
 from tests.support.configs import configured
 
 TYPE = "ml.m5.2xlarge"
@@ -94,6 +95,18 @@ def test_what_was_not_deployed_is_one_finding_and_the_rest_is_looked_at_as_deplo
     request = json.loads(stack.template["Resources"]["Cluster"]["Properties"]["Request"])
     there = {each["InstanceGroupName"]: each["InstanceCount"] for each in request["InstanceGroups"]}
     assert asked == (there if check else file)
+
+
+@pytest.mark.parametrize(("status", "count"), [("Scheduled", 0), ("Active", 2)])
+def test_nodes_of_a_plan_that_has_not_begun_are_not_missing(status: str, count: int) -> None:
+    file = groups(a=1, planned=2)
+    file["cluster"]["instance_groups"][1]["training_plan_arn"] = "p5-training"
+    planned = {"InstanceGroupName": "planned", "TrainingPlanStatus": status}
+    sagemaker = SimpleNamespace(describe_cluster=lambda **_name: {"InstanceGroups": [planned]})
+
+    config = without_awaited(configured(file), client=lambda _service: sagemaker)
+
+    assert [group.instance_count for group in config.cluster.all_groups] == [1, count]
 
 
 def test_without_a_cluster_the_file_is_what_is_deployed() -> None:
