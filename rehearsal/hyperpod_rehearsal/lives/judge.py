@@ -30,11 +30,15 @@ def unannounced(
     if plan.unknown:
         yield plan.unknown
     losses = [effect for effect in plan.effects if effect.loses]
+    said = {
+        (effect.stack, each)
+        for effect in plan.effects
+        # Of a group, its nodes are what is lost.
+        if effect.loses or effect.rule == "group.removed"
+        for each in effect.resources
+    }
     for change in changes:
-        if change.loses and not any(
-            effect.stack == change.stack and change.logical_id in effect.resources
-            for effect in losses
-        ):
+        if change.loses and (change.stack, change.logical_id) not in said:
             yield f"not announced: {change.stack}: {change.name} ({change.type}) {change.action}"
     announced: Counter[str] = Counter()
     for effect in plan.effects:

@@ -31,15 +31,20 @@ def _node(group: str) -> ClusterNode:
 
 
 @pytest.mark.parametrize(
-    ("resource", "loses", "is_said"),
-    [("Files", True, True), ("Files", False, False), ("Others", True, False)],
+    ("rule", "resource", "loses", "is_said"),
+    [
+        ("x", "Files", True, True),
+        ("x", "Files", False, False),
+        ("x", "Others", True, False),
+        ("group.removed", "Files", False, True),
+    ],
 )
 def test_a_loss_is_announced_by_an_effect_that_loses(
-    resource: str, *, loses: bool, is_said: bool
+    rule: str, resource: str, *, loses: bool, is_said: bool
 ) -> None:
-    """An effect that speaks of a resource and loses nothing announces no loss."""
+    """An effect that speaks of a resource and loses nothing announces no loss, but of a group."""
     resources = frozenset([resource])
-    effect = Effect(rule="x", text="", stack="ml-storage", resources=resources, loses=loses)
+    effect = Effect(rule=rule, text="", stack="ml-storage", resources=resources, loses=loses)
     plan = Plan(stacks=[], effects=[effect])
     assert bool([*unannounced(plan, changes=[_FILES], ended=[])]) is not is_said
 
