@@ -15,6 +15,7 @@ from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL, labels_of
 from hyperpod_emulator.aws.local_aws import AwsClients
 from hyperpod_emulator.kubernetes import KubernetesApi
 from hyperpod_rehearsal.verification import cluster_nodes, comes_true
+from hyperpod_shared.cluster_changes import requested_value
 from hyperpod_shared.clusters import (
     COUNT,
     GROUP_LISTS,
@@ -128,7 +129,11 @@ def scale(sagemaker: AwsClient, described: Described, counts: Mapping[str, int])
             members = shapes[key].member.members
             asked[key] = [
                 {
-                    **{member: value for member, value in group.items() if member in members},
+                    **{
+                        member: requested_value(value)
+                        for member, value in group.items()
+                        if member in members
+                    },
                     COUNT: counts.get(group[NAME], group["TargetCount"]),
                 }
                 for group in described[key]

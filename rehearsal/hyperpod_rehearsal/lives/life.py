@@ -20,6 +20,7 @@ import yaml
 
 from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.checks.eks.closed_network import closed_network
+from hyperpod_cdk.checks.way_out import way_out
 from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.deliver.can_deploy import require_deployable
@@ -260,8 +261,10 @@ class Life:
     def _planned(self, stage: LifeStage) -> Plan:
         """Return what `deploy` would do of what is in force; it refuses what that refuses."""
         clients, config = stage.environment.clients, stage.config
-        for warning in closed_network(config) if config.control_plane else ():
-            raise OpsError(str(warning))  # who reads that images cannot be pulled does not go on
+        # Who reads that nodes reach nothing does not go on.
+        warnings = [*way_out(config), *(closed_network(config) if config.control_plane else ())]
+        if warnings:
+            raise OpsError(str(warnings[0]))
         for resource in existing_resources(config):
             if str(resource) not in self._existing:
                 resource.make(clients)

@@ -13,7 +13,7 @@ from hyperpod_cli.inspect.archive.deployment import ArchivedNode
 from hyperpod_cli.operate.clusters import ClusterNode
 from hyperpod_cli.operate.nodes.health import NODE_GROUP_LABEL
 from hyperpod_emulator.kubernetes import InProcessControlPlane
-from hyperpod_rehearsal.change.nodes import ending, set_counts
+from hyperpod_rehearsal.change.nodes import ending, scale, set_counts
 from tests.support.archives import REGION, archive_with
 
 
@@ -134,3 +134,24 @@ def test_nodes_that_are_others_than_before_end() -> None:
         ("new", 0, 1, 0),
         ("workers", 1, 1, 1),
     ]
+
+
+def test_labels_and_types_are_asked_for_as_they_are_described(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A description has those of today and those to come, a request has one of each."""
+    group = {
+        **described(1)["InstanceGroups"][0],
+        "KubernetesConfig": {"CurrentLabels": {"a": "b"}, "DesiredLabels": {"a": "c"}},
+        "InstanceRequirements": {"DesiredInstanceTypes": ["ml.g5.xlarge"]},
+    }
+    updated: list[Mapping[str, Any]] = []
+    client = local("sagemaker")
+    monkeypatch.setattr(client, "update_cluster", lambda **request: updated.append(request))
+
+    scale(client, {"ClusterName": "ml-cluster", "InstanceGroups": [group]}, {"a": 2})
+
+    (asked,) = updated[0]["InstanceGroups"]
+    assert asked["InstanceCount"] == 2
+    assert asked["KubernetesConfig"] == {"Labels": {"a": "c"}}
+    assert asked["InstanceRequirements"] == {"InstanceTypes": ["ml.g5.xlarge"]}
