@@ -2,6 +2,7 @@
 
 import json
 import random
+import time
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import yaml
 
 from hyperpod_rehearsal.scenarios.destructions import METRICS
 from hyperpod_shared.errors import ProvisioningError
+from provisioner.framework.operation import CLOCK_SKEW_SECONDS
 from provisioner.helm import preparation as helm_preparation
 from tests.conftest import Raises
 from tests.support.provisioner.helm_accidents import helm_by_hand
@@ -55,6 +57,7 @@ def test_a_cancelled_update_that_waits_for_a_namespace_is_not_carried_out(
     _hold(cloud, "kubeflow")
     cloud.cloudformation.status = "UPDATE_IN_PROGRESS"
     accepted = cloud.start("Update", properties("2.0.0"))
+    cloud.cloudformation.now = lambda: time.time() + 2 * CLOCK_SKEW_SECONDS
     cloud.cloudformation.status = "UPDATE_ROLLBACK_IN_PROGRESS"
     _let_go(cloud, "kubeflow")
     with raises(ProvisioningError):

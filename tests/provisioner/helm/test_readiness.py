@@ -8,6 +8,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_shared.errors import NotReadyError, ProvisioningError, UnreachableError
 from hyperpod_shared.owner import digest
+from provisioner.framework.operation import CLOCK_SKEW_SECONDS
 from provisioner.framework.resource import Progress
 from provisioner.helm import release as helm_release
 from provisioner.helm.release import HelmRelease, Unready, last_event, report, unready, usable_nodes
@@ -153,13 +154,14 @@ def test_it_is_installed_once_the_cluster_is_ready_and_lets_it_in(
 def test_it_is_not_installed_once_the_stack_has_turned(
     stack: Framework,
     helm: FakeHelm,
-    cloudformation: FakeCloudFormation,
+    time: Time,
     status: str,
     raises: Raises,
 ) -> None:
     helm.unready = [CREATING]
     waiter = stack.begin("Create", PROPERTIES)
-    cloudformation.status = status
+    time.sleep(2 * CLOCK_SKEW_SECONDS)
+    stack.cloudformation.status = status
     with raises(ProvisioningError):
         waiter.poll()
     assert helm.mutations == []
@@ -171,6 +173,7 @@ def test_the_waiter_of_a_cancelled_update_leaves_the_rollback_alone(
 ) -> None:
     stack.create(PROPERTIES)
     waiter = stack.begin("Update", UPGRADED, PROPERTIES)
+    time.sleep(2 * CLOCK_SKEW_SECONDS)
     stack.cloudformation.status = "UPDATE_ROLLBACK_IN_PROGRESS"
     helm.put("pending-upgrade", {"hyperpod-cdk/request": "rollback", "hyperpod-cdk/content": "x"})
     before = list(helm.mutations)
