@@ -130,7 +130,7 @@ spec:
   containers:
     # By this name, the Kubeflow operator finds where its variables belong.
     - name: pytorch
-      image: {{ required "image: is missing; name an image that has the training program" .Values.image | quote }}
+      image: {{ required "image: is missing; name an image that has the training program (--image), or build it (workloads: {})" .Values.image | quote }}
       securityContext:
         runAsUser: {{ int .Values.user }}
         allowPrivilegeEscalation: false

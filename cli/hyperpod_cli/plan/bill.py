@@ -33,7 +33,8 @@ class MonthChange:
 
     def __str__(self) -> str:
         missing = sorted({charge.name for charge in unpriced([*self.before, *self.after])})
-        without = f"; not counted, since no price is known: {', '.join(missing)}" if missing else ""
+        why = "not counted, since they have no known price or are paid otherwise"
+        without = f"; {why}: {', '.join(missing)}" if missing else ""
         before, after = (known(month_of(each), each) for each in (self.before, self.after))
         amounts = after if before == after else f"{before} -> {after}"
         return f"A month of these stacks with all their nodes, in USD: {amounts}{without}"

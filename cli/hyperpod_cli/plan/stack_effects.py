@@ -135,8 +135,8 @@ def _listed(values: Iterable[object], names: Mapping[str, str]) -> str:
 
 def _shown(value: str, names: Mapping[str, str]) -> str:
     """Return a principal, action or ARN, with paths of constructs in the place of references."""
-    if value.startswith("{"):
-        value = text(json.loads(value))
     for kind in ("AWS:", "Service:", "Federated:"):
         value = value.removeprefix(kind)
+    if value.startswith("{"):
+        value = text(json.loads(value))
     return _REFERENCE.sub(lambda reference: names.get(reference[1], reference[1]), value)

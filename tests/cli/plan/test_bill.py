@@ -25,7 +25,7 @@ def test_what_a_reference_sizes_and_spot_have_no_price(
         StackState(template={"Resources": {"Billed": {"Type": kind, "Properties": properties}}})
     ]
     month = month_change([], states, region="us-west-2", day=date(2026, 10, 6))
-    assert f"no price is known: {name}" in str(month)
+    assert f"paid otherwise: {name}" in str(month)
 
 
 @pytest.mark.parametrize("resources", [None, [], {"C": None}, {"C": {"Type": "Custom::X"}}])

@@ -1,6 +1,7 @@
 """Shows what a month of the nodes cost by team, or by account of Slurm."""
 
 import calendar
+import os
 import re
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
@@ -50,6 +51,8 @@ def run(*, config: Path, month: str | None, records: Path | None, as_json: bool)
 
 def _by_metrics(loaded: Config, config: Path, *, start: datetime, end: datetime) -> Month:
     _require_metrics(loaded, config)
+    if os.environ.get("AWS_ENDPOINT_URL"):
+        raise OpsError("--actual: the local AWS keeps no metrics; run it on a deployment to AWS")
     session = aws_session(config=loaded)
     stack = stack_name(loaded, "operators")
     endpoint = outputs_of(session.client("cloudformation"), stack).get("PrometheusEndpoint")
