@@ -199,7 +199,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
     },
     (
         "docs/run-a-job.md",
-        "aws logs tail /aws/containerinsights/access-eks/application --since 1d "
+        "aws logs filter-log-events --log-group-name /aws/containerinsights/access-eks/application "
         "--region us-west-2 \\",
     ): "needs logs of containers, which no rehearsal runs",
     (
