@@ -26,6 +26,7 @@ _NOT_FOR_THE_DEFAULT = {
     "ec2:DescribeVpcEndpoints",
     "fsx:DescribeDataRepositoryAssociations",
     "eks:ListAssociatedAccessPolicies",
+    "sns:ListSubscriptionsByTopic",
 }
 OWN = "kubectl get nodes -l sagemaker.amazonaws.com/cluster-name=ml-cluster"
 HEALTHY = f"{OWN},sagemaker.amazonaws.com/node-health-status=Schedulable -o name"
