@@ -163,7 +163,7 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "hyperpod-cdk charts",
     ): "the mirror is the reader's; tests/charts packages from one",
     ("docs/kubernetes-upgrade.md", "STACK=ml-platform"): (
-        "needs a rollback that failed; the scenario kubernetes-upgrade makes one and continues it"
+        "needs a rollback that failed; a test of the local EKS makes one and continues it"
     ),
     (
         "docs/kubernetes-upgrade.md",

@@ -1,28 +1,36 @@
 """The versions of EKS add-ons that are pinned, against those that EKS offers."""
 
-import json
-from importlib.resources import files
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 import yaml
 
+from hyperpod_cdk.eks.section import HYPERPOD_KUBERNETES_VERSIONS
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_emulator.aws.local_aws import LocalAws
+from hyperpod_emulator.testing.stacks import client
 from tests.support.commands import run
 from tests.support.configs import default_document
 
 
-def test_each_pinned_version_is_offered() -> None:
-    path = files("hyperpod_emulator") / "aws" / "eks" / "addon_versions.json"
-    offered = json.loads(path.read_text("utf-8"))
-    pinned = {
-        (name, kubernetes, version)
-        for kubernetes, versions in ADDON_VERSIONS.items()
+def test_each_pinned_version_is_offered_also_after_the_next_upgrade(aws: LocalAws) -> None:
+    """Where the next upgrade fails, its rollback restores the add-ons and not the version."""
+    offered = {
+        (addon["addonName"], version["addonVersion"], compatibility["clusterVersion"])
+        for addon in client(aws, "eks").describe_addon_versions()["addons"]
+        for version in addon["addonVersions"]
+        for compatibility in version["compatibilities"]
+    }
+    following = dict(pairwise(HYPERPOD_KUBERNETES_VERSIONS))
+    wanted = {
+        (name, version, kubernetes)
+        for pinned, versions in ADDON_VERSIONS.items()
+        for kubernetes in (pinned, following.get(pinned, pinned))
         for name, version in versions.items()
     }
 
-    assert {each for each in pinned if each[2] not in offered[each[0]][each[1]]} == set()
+    assert wanted - offered == set()
 
 
 def test_the_command_shows_pinned_default_and_newest_versions(

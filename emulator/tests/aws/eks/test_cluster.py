@@ -23,14 +23,14 @@ PROXIES = {"1.34": "v1.34.6-eksbuild.2", "1.35": "v1.35.3-eksbuild.2"}
 OUTPUTS = {"Name": {"Ref": "Cluster"}}
 
 
-def template(version: str, **more: Any) -> Template:
+def template(version: str, *, proxy: str = "v1.33.10-eksbuild.2", **more: Any) -> Template:
     return {
         **eks_network(Version=version),
         "KubeProxy": resource(
             "AWS::EKS::Addon",
             ClusterName={"Ref": "Cluster"},
             AddonName="kube-proxy",
-            AddonVersion=PROXIES.get(version, "v1.33.10-eksbuild.2"),
+            AddonVersion=PROXIES.get(version, proxy),
         ),
         **more,
     }
@@ -65,26 +65,44 @@ def test_other_steps_than_one_up_are_refused(
         client(aws, "eks").update_cluster_version(name=stack.outputs["Name"], version=wanted)
 
 
-def test_the_rollback_of_an_upgrade_keeps_the_version_and_may_be_skipped(aws: LocalAws) -> None:
-    stack = deploy(aws, template("1.34"), OUTPUTS)
-    cloudformation = client(aws, "cloudformation")
+def upgrade_and_fail(aws: LocalAws, stack: Stack, version: str) -> str:
+    """Fail after the upgrade of the cluster and of kube-proxy; return the status of the stack."""
     broken = resource("AWS::EKS::AccessEntry", ClusterName={"Ref": "Cluster"}, PrincipalArn="x")
-    with pytest.raises(StackFailedError, match="Addon version specified is not supported"):
+    with pytest.raises(StackFailedError):
         deploy(
             aws,
-            template("1.35", Broken=broken | {"DependsOn": ["KubeProxy"]}),
+            template(version, Broken=broken | {"DependsOn": ["KubeProxy"]}),
             OUTPUTS,
             stack=stack.name,
         )
-    assert version_of(aws, stack) == "1.35"
-    assert settled(cloudformation, stack.name)["StackStatus"] == "UPDATE_ROLLBACK_FAILED"
+    assert version_of(aws, stack) == version
+    return str(settled(client(aws, "cloudformation"), stack.name)["StackStatus"])
 
-    found = cloudformation.describe_stack_resources(StackName=stack.name)["StackResources"]
-    skipped = [each["LogicalResourceId"] for each in found if "FAILED" in each["ResourceStatus"]]
+
+def test_the_rollback_of_an_upgrade_keeps_the_version_with_the_former_addons(aws: LocalAws) -> None:
+    stack = deploy(aws, template("1.34"), OUTPUTS)
+
+    assert upgrade_and_fail(aws, stack, "1.35") == "UPDATE_ROLLBACK_COMPLETE"
+    addon = client(aws, "eks").describe_addon(
+        clusterName=stack.outputs["Name"], addonName="kube-proxy"
+    )["addon"]
+    assert addon["addonVersion"] == PROXIES["1.34"]
+    deploy(aws, template("1.35"), OUTPUTS, stack=stack.name)
+
+
+def test_an_addon_that_eks_no_longer_offers_may_be_skipped(aws: LocalAws) -> None:
+    stack = deploy(aws, template("1.33", proxy="v1.30.14-eksbuild.28"), OUTPUTS)
+    cloudformation = client(aws, "cloudformation")
+
+    assert upgrade_and_fail(aws, stack, "1.34") == "UPDATE_ROLLBACK_FAILED"
+    resources = cloudformation.describe_stack_resources(StackName=stack.name)["StackResources"]
+    skipped = [
+        each["LogicalResourceId"] for each in resources if "FAILED" in each["ResourceStatus"]
+    ]
     assert skipped == ["KubeProxy"]
     cloudformation.continue_update_rollback(StackName=stack.name, ResourcesToSkip=skipped)
     assert settled(cloudformation, stack.name)["StackStatus"] == "UPDATE_ROLLBACK_COMPLETE"
-    deploy(aws, template("1.35"), OUTPUTS, stack=stack.name)
+    deploy(aws, template("1.34"), OUTPUTS, stack=stack.name)
 
 
 def test_eks_goes_back_once_if_the_addons_fit_or_by_force(aws: LocalAws) -> None:
