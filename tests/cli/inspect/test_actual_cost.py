@@ -181,6 +181,12 @@ def test_without_metrics_it_says_what_to_switch_on(
     assert refused("--actual", config=config) == snapshot(name=config.stem)
 
 
+def test_a_local_aws_has_no_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:4566")
+    said = refused("--actual", config=_EXAMPLE)
+    assert "--actual: the local AWS keeps no metrics; run it on a deployment to AWS" in said
+
+
 def test_json_has_the_sums_and_what_they_are_made_of(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     group = "{name: a, instance_type: ml.m5.2xlarge, instance_count: 3}"

@@ -90,6 +90,18 @@ def test_nodes_without_an_instance_are_counted_by_their_reason(
     assert printed(look(broken=0, requested=requested)) == snapshot
 
 
+@pytest.mark.parametrize(
+    ("plan", "status"),
+    [("Scheduled", "InService, waits for its training plan"), ("Active", "InService")],
+)
+def test_a_group_without_nodes_says_that_it_waits_for_its_plan(plan: str, status: str) -> None:
+    (group,) = described({"planned": (0, 4)}).groups.values()
+    state = group_state("planned", {**group, "TrainingPlanStatus": plan}, [], is_known=True)
+    lines = printed(replace(look(broken=0), groups=[state]))
+    (line,) = (line for line in lines if line.startswith("planned"))
+    assert line.endswith(f"0 of 4        0  {status}")
+
+
 def test_a_large_cluster_fits_a_screen(snapshot: SnapshotAssertion) -> None:
     lines = printed(look(broken=37))
 

@@ -57,10 +57,30 @@ def _changed() -> dict[str, Any]:
     return template
 
 
-WANTED = {"same": FORMER, "changed": _changed(), "new": FORMER, "failed": FORMER}
+def _importing() -> dict[str, Any]:
+    """Return a template in which a role of another stack may read a topic of this one."""
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"AWS": {"Fn::ImportValue": "ml-hyperpod:RoleArn"}},
+        "Action": "sns:GetTopicAttributes",
+        "Resource": {"Ref": "Topic"},
+    }
+    properties = {"Topics": [{"Ref": "Topic"}], "PolicyDocument": {"Statement": [statement]}}
+    policy = {"Type": "AWS::SNS::TopicPolicy", "Properties": properties}
+    return {"Resources": {**FORMER["Resources"], "Policy": policy}}
+
+
+WANTED = {
+    "same": FORMER,
+    "changed": _changed(),
+    "importing": _importing(),
+    "new": FORMER,
+    "failed": FORMER,
+}
 IS: dict[str, Deployed | None] = {
     "same": Deployed(status="CREATE_COMPLETE", template=FORMER),
     "changed": Deployed(status="UPDATE_COMPLETE", template=FORMER),
+    "importing": Deployed(status="UPDATE_COMPLETE", template=FORMER),
     "new": None,
     "failed": Deployed(status="ROLLBACK_COMPLETE", template={}),
 }
@@ -115,6 +135,13 @@ def test_what_is_lost_is_named_and_so_is_who_gets_more(
     effects = effects_of("changed", compared)
     assert {each.rule: each.text for each in effects} == snapshot
     assert [each.rule for each in effects if each.needs_consent] == ["stack.replaced"]
+
+
+def test_who_gets_more_is_named_as_another_stack_exports_it(
+    compared: dict[str, Difference],
+) -> None:
+    (text,) = (e.text for e in effects_of("importing", compared) if e.rule == "permissions")
+    assert text == "<ml-hyperpod:RoleArn> may sns:GetTopicAttributes on Topic"
 
 
 def test_each_property_that_changes_is_one_line(snapshot: SnapshotAssertion) -> None:

@@ -24,7 +24,14 @@ from hyperpod_cli.terminal.console import in_utc
 from hyperpod_cli.terminal.errors import OpsError
 from hyperpod_cli.terminal.explained import explanation
 from hyperpod_shared.aws_errors import is_denied
-from hyperpod_shared.clusters import Group, NodeStatus, is_updated, node_type, partitions_of
+from hyperpod_shared.clusters import (
+    Group,
+    NodeStatus,
+    awaits_plan,
+    is_updated,
+    node_type,
+    partitions_of,
+)
 
 _RECENT = timedelta(hours=1)
 _MOST_EVENTS = 5
@@ -72,7 +79,7 @@ class GroupState:
     """An instance group at one moment.
 
     Attributes:
-        status: Its status, and whether its AMI is being changed.
+        status: Its status, and whether its AMI is being changed or it waits for a training plan.
         running: How many nodes SageMaker lists as Running.
         healthy: How many nodes work; None while their health is not known.
         deep_health_checks: How many nodes have which result; empty for a group without.
@@ -231,6 +238,8 @@ def group_state(
     status = str(group.get("Status", ""))
     if is_updated(group):
         status += ", getting its AMI"
+    if awaits_plan(group):
+        status += ", waits for its training plan"
     return GroupState(
         name=name,
         instance_type=str(group.get("InstanceType") or ", ".join(types)),
