@@ -82,6 +82,7 @@ ELSEWHERE: Mapping[tuple[str, str], str] = {
         for command in (
             "aws eks update-kubeconfig --name access-eks --region us-west-2",
             "kubectl apply -f first.yaml",
+            "kubectl apply -f reader.yaml",
             "kubectl apply -f train.yaml",
             "kubectl get pods --field-selector status.phase=Pending",
             "kubectl get pvc",

@@ -153,8 +153,8 @@ def test_kubectl_uses_the_kubeconfig(on_call: Operator, operator: Operator) -> N
     assert "'other' is not in" in run(on_call, "kubeconfig", "--cluster", "other", code=2)
 
 
-LLAMA = "llama2-7b-p4d"
-TRAIN = ("train", "--values", LLAMA, "--group", "worker-group-1", "--nodes", "1", "--every", "0.1")
+LLAMA = "llama3-1b-g5"
+TRAIN = ("train", "--values", LLAMA, "--every", "0.1")
 
 
 @pytest.mark.slow(seconds=4)

@@ -8,7 +8,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 from kubernetes.client import ApiClient, ApiException, CoreV1Api
 
-from hyperpod_cdk.facts.instance_types import is_of_hyperpod
+from hyperpod_cdk.facts.instance_types import instance_facts, is_of_hyperpod
 from hyperpod_cdk.facts.job_resources import job_resources
 from hyperpod_cli.aws.session import AwsSession
 from hyperpod_cli.operate.job_charts import exists, is_served
@@ -33,6 +33,10 @@ _ABSENT = ("ImageNotFoundException", "RepositoryNotFoundException")
 # https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-run-jobs-hyperpod-cli.html
 _RESUMED_IN = ("kubeflow", "hyperpod")
 _RESUMES = "sagemaker.amazonaws.com/enable-job-auto-resume"
+# As names at Hugging Face have it: Llama-2-7b-hf, Llama-3.2-1B; of a mixture such as 8x7B, nothing.
+_BILLIONS = re.compile(r"--model=[^/].*?(?<![\w.])(\d+(?:\.\d+)?)b(?![a-z0-9])", re.IGNORECASE)
+# Weights, gradients, and the two moments of AdamW, in fp32.
+_BYTES_PER_PARAMETER = 16
 
 
 def check(
@@ -51,7 +55,7 @@ def check(
         problems += error.lines
     if problems:
         raise LinesError("\n".join(problems))
-    return [*_warnings(request), *nodes]
+    return [*_of_memory(request), *_warnings(request), *nodes]
 
 
 def _of_image(request: JobRequest, session: AwsSession) -> Iterator[str]:
@@ -156,6 +160,25 @@ def _is_absent(
         if error.status != HTTPStatus.FORBIDDEN:
             raise
         return False
+
+
+def _of_memory(request: JobRequest) -> Iterator[str]:
+    """Yield that the model, by the size in its name, needs more memory than the GPUs have."""
+    arguments = request.container["args"]
+    billions = next(filter(None, map(_BILLIONS.match, arguments)), None)
+    facts = instance_facts(request.instance_type)
+    devices = request.nodes * int(request.container["resources"]["limits"].get("nvidia.com/gpu", 0))
+    if not (billions and facts and facts.accelerator and devices):
+        return
+    needed = float(billions[1]) * _BYTES_PER_PARAMETER
+    memory = devices * facts.accelerator.memory_mib * 2**20 / 1e9
+    if "hyperpod_training" in arguments and needed > memory:
+        yield (
+            f"{billions.string} needs about {needed:.0f} GB for weights, gradients and AdamW's "
+            f"state ({_BYTES_PER_PARAMETER} bytes for each parameter), and {devices} x "
+            f"{facts.accelerator.name} have {memory:.0f} GB: training runs out of memory; give "
+            "more --nodes, or a smaller model with --set arguments.model=NAME"
+        )
 
 
 def _warnings(request: JobRequest) -> Iterator[str]:

@@ -76,6 +76,28 @@ def test_what_does_not_keep_a_job_from_running_is_told(
         assert notes(api, request) == snapshot(name=f"{group}")
 
 
+@pytest.mark.usefixtures("ready")
+@pytest.mark.parametrize(
+    ("settings", "is_too_large"),
+    [
+        (["nodes=1"], False),  # 112 GB on 8 GPUs with 43 GB
+        (["nodes=1", "resources.accelerators=2"], True),
+        (["arguments.model=meta-llama/Llama-3.1-70B-Instruct"], True),
+        (["arguments.model=Qwen/Qwen3-30B-A3B"], False),  # 480 on 16
+        (["arguments.model=mistralai/Mixtral-8x70B"], False),  # who knows
+        (["arguments.model=some/net-1B-700bit"], False),
+        (["arguments.model=/fsx/llama-70b"], False),
+        (["arguments.model=meta-llama/Llama-3.1-70B", "entrypoint={/fsx/own.py}"], False),
+        (["nodes=1", "resources.accelerator=nvidia.com/mig-1g.5gb"], False),
+    ],
+)
+def test_a_model_that_the_gpus_do_not_hold_is_told(
+    settings: list[str], *, is_too_large: bool, api: ApiClient, config: Config
+) -> None:
+    told = notes(api, asked(config, settings=["autoResume.maxRetries=0", *settings]))
+    assert ["runs out of memory" in line for line in told] == [True] * is_too_large
+
+
 @pytest.mark.parametrize(
     ("missing", "options"),
     [
