@@ -169,6 +169,14 @@ def test_what_is_wrong_is_told_with_its_fix(
     assert [DRAWN.sub(r"\1-1", line) for line in found(config_of(), target)] == snapshot
 
 
+def test_a_vpc_that_another_account_shares_is_refused(
+    target: Target, snapshot: SnapshotAssertion
+) -> None:
+    made(target)
+    [line] = found(config_of(), replace(target, account="999999999999"))
+    assert line.replace(target.account, "OWNER") == snapshot
+
+
 @pytest.mark.parametrize(
     "change",
     [

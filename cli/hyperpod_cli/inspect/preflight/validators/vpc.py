@@ -28,7 +28,7 @@ _ATTRIBUTES = {
     ],
 )
 def vpc(config: Config, target: Target) -> Problems:
-    """The VPC does not exist, has DNS turned off, or lacks what is named of it.
+    """The VPC does not exist, is another account's, lacks DNS, or what is named of it.
 
     Without both attributes, nodes do not register with EKS.
 
