@@ -24,25 +24,35 @@ def lived(seed: str, *, config_path: Path, steps: int, work_directory: Path) -> 
     return report
 
 
+SLURM = DEFAULT.with_name("slurm.yaml")
+TRAINIUM = DEFAULT.with_name("trainium.yaml")
+
+
 @pytest.mark.whole
 @pytest.mark.slow(seconds=90)
-@pytest.mark.parametrize("seed", ["14", "16", "17", "18", "20"])
-def test_a_life_has_no_step_after_which_something_does_not_hold(seed: str, tmp_path: Path) -> None:
-    """It is of the example that most examples begin with."""
-    lived(seed, config_path=DEFAULT, steps=10, work_directory=tmp_path / "life")
+@pytest.mark.parametrize(
+    ("config_path", "seed"),
+    [
+        (DEFAULT, "14"),
+        (DEFAULT, "16"),
+        (DEFAULT, "17"),
+        # An upgrade of Kubernetes fails in the middle.
+        (TRAINIUM, "269"),
+        (SLURM, "220"),
+    ],
+)
+def test_a_life_has_no_step_after_which_something_does_not_hold(
+    config_path: Path, seed: str, tmp_path: Path
+) -> None:
+    lived(seed, config_path=config_path, steps=10, work_directory=tmp_path / "life")
 
 
 @pytest.mark.whole
-@pytest.mark.slow(seconds=60)
+@pytest.mark.slow(seconds=40)
 def test_a_seed_gives_the_same_life_each_time(tmp_path: Path) -> None:
     """Its steps and what comes of them are the same; IDs and times are not."""
     first, second = (
-        lived(
-            "220",
-            config_path=DEFAULT.with_name("slurm.yaml"),
-            steps=6,
-            work_directory=tmp_path / name,
-        )
+        lived("220", config_path=SLURM, steps=2, work_directory=tmp_path / name)
         for name in ("first", "second")
     )
     assert first.steps == second.steps
