@@ -40,6 +40,7 @@ def make(stack: cdk.Stack, *, full_access: bool = False) -> None:
         "Endpoints",
         vpc=network.vpc,
         subnets=network.endpoint_subnets,
+        routed_subnets=network.node_subnets.subnets,
         services=[*endpoint_services(NEEDS.keys() - {"builds"})],
         s3_endpoint=network.s3_endpoint,
         security_group_ids=[NODES, OTHERS, NODES],
