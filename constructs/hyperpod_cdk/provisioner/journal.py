@@ -41,7 +41,7 @@ class Journal(Construct):
             statement(
                 self,
                 sid="KeepJournal",
-                why="It notes what it is about to do and has done, and reads it in the next call.",
+                why="It notes what it is about to do, for its next call.",
                 actions=["dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem"],
                 resources=[table.table_arn],
             )

@@ -17,7 +17,7 @@ _DEPLOY = "run `hyperpod-cdk deploy`"
     ],
 )
 def journal(deployment: LiveDeployment) -> Checks:
-    """The table with the provisioner's journal is active, can be recovered, and has its key."""
+    """The provisioner's journal is active, recoverable, and encrypted as configured."""
     names = resources_of(
         deployment.config, "platform", deployment.client, resource_type="AWS::DynamoDB::Table"
     )
