@@ -137,7 +137,7 @@ class ClusterConfig(WaitingConfig):
     sagemaker.amazonaws.com must be trusted to assume it. The role is not changed. This key cannot
     be changed later. Default: a role is made."""
 
-    execution_role_name: Annotated[RoleName | None, Field(examples=["Another"])] = None
+    execution_role_name: Annotated[RoleName | None, Field(examples=["OwnNodes"])] = None
     """Name of the role that is made for the nodes; it cannot be changed later. Default: one that
     CloudFormation generates."""
 

@@ -24,7 +24,7 @@ def node_roles(config: Config) -> Findings:
     ]
     for path, principals in lists:
         for index, arn in enumerate(principals):
-            if arn in roles:
+            if arn in roles or arn.partition(":role/")[2] == cluster.execution_role_name:
                 message = (
                     "is a role that nodes run as, and EKS takes a principal once; take another"
                 )

@@ -111,5 +111,9 @@ CASES[node_roles] = {
     "of people": _of_nodes(admins=[_PERSON]),
     "of admins": (_of_nodes(admins=[_PERSON, _NODES]), (ERROR, "eks.admins[1]")),
     "of viewers": (_of_nodes(viewers=[_NODES]), (ERROR, "eks.viewers[0]")),
+    "of a role to be made": (
+        config(eks={"admins": [_NODES]}, cluster={"execution_role_name": "Nodes"}),
+        (ERROR, "eks.admins[0]"),
+    ),
     "of editors": (_of_nodes(editors=_EDITORS), (ERROR, "eks.editors[0].principals[1]")),
 }
