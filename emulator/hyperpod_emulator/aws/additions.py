@@ -15,7 +15,6 @@ from hyperpod_emulator.aws import (
     prometheus,
     rds,
     service_quotas,
-    tables,
 )
 from hyperpod_emulator.aws.cloudformation import (
     change_sets,
@@ -88,7 +87,6 @@ _MODULES = (
     buckets,
     container_images,
     encryption,
-    tables,
     access,
     cluster_updates,
     cluster,

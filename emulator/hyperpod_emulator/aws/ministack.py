@@ -26,7 +26,6 @@ from ministack.core import iam_actions, iam_evaluator, lambda_runtime, responses
 from ministack.services import (
     cloudformation,
     cloudwatch_logs,
-    dynamodb,
     ec2,
     ecr,
     eks,
@@ -61,7 +60,6 @@ __all__ = [
     "cloudformation",
     "cloudwatch_logs",
     "custom_resource",
-    "dynamodb",
     "ec2",
     "ecr",
     "eks",
