@@ -27,6 +27,7 @@ class Clients:
     cloudformation = cached_property(
         lambda self: self.session.client("cloudformation", config=_CONFIG)
     )
+    dynamodb = cached_property(lambda self: self.session.client("dynamodb", config=_CONFIG))
     ec2 = cached_property(lambda self: self.session.client("ec2", config=_CONFIG))
     eks = cached_property(lambda self: self.session.client("eks", config=_CONFIG))
     fsx = cached_property(lambda self: self.session.client("fsx", config=_CONFIG))

@@ -88,7 +88,7 @@ def begin(resource: CustomResource[Any], request: Request, turn: Turn) -> dict[s
     Raises:
         ProvisioningError: It was refused, and nothing was changed.
     """
-    properties = resource.properties_type.parse(request.properties)
+    properties = _parsed(resource, request, turn)
     deletes = request.type == "Delete"
     physical_id = request.physical_id if deletes else properties.physical_id
     try:
@@ -110,6 +110,12 @@ def begin(resource: CustomResource[Any], request: Request, turn: Turn) -> dict[s
     }
 
 
+def _parsed(resource: CustomResource[P], request: Request, turn: Turn) -> P:
+    properties = resource.properties_type.parse(request.properties)
+    turn.resource_id = f"{request.resource_type}/{properties.physical_id}"
+    return properties
+
+
 def _put_off(request: Request, error: Exception) -> Accepted:
     log.warning("not begun yet", request_id=request.request_id, cause=str(error))
     return Accepted(deferred=True)
@@ -124,7 +130,7 @@ def poll(resource: CustomResource[Any], request: Request, turn: Turn) -> Progres
     """
     if request.failure:
         raise CarriedFailure(request.failure)
-    properties = resource.properties_type.parse(request.properties)
+    properties = _parsed(resource, request, turn)
     try:
         if request.type != "Delete":
             turn.require()

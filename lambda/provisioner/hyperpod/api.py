@@ -21,10 +21,9 @@ from provisioner.framework.retry import aws_pages, aws_retried
 from provisioner.framework.turn import Turn
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.changes import user_tags
-from provisioner.hyperpod.claim import visible_claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.comparison import covers
-from provisioner.hyperpod.found import Found
+from provisioner.hyperpod.look import Look
 
 T = TypeVar("T")
 
@@ -61,10 +60,11 @@ class HyperPodApi:
         # The answer need not have the name.
         return {} if gone else {"ClusterName": self.name, **described}, tags or {}
 
-    def create(self, cluster: ClusterInput, marks: Mapping[str, str]) -> None:
-        """Create the cluster, with marks among the user's tags."""
+    def create(self, cluster: ClusterInput, marks: Mapping[str, str]) -> str:
+        """Create the cluster, with marks among the user's tags, and return its ARN."""
         tags = _as_list({**user_tags(cluster), **marks})
-        self._change(partial(self.sagemaker.create_cluster, **{**cluster, "Tags": tags}))
+        call = partial(self.sagemaker.create_cluster, **{**cluster, "Tags": tags})
+        return str(self._change(call)["ClusterArn"])
 
     def update(self, changed: Mapping[str, object]) -> None:
         """Change the cluster."""
@@ -81,13 +81,13 @@ class HyperPodApi:
         or_none(lambda: self._change(call))
 
     def tag(self, arn: str, add: Mapping[str, str], remove: Sequence[str] = ()) -> None:
-        """Write or overwrite tags, and remove others, with retries: no poll may follow a mark."""
+        """Write or overwrite tags, and remove others."""
         if add:
             call = partial(self.sagemaker.add_tags, ResourceArn=arn, Tags=_as_list(add))
-            self._change(call, patient=True)
+            self._change(call)
         if remove:
             call = partial(self.sagemaker.delete_tags, ResourceArn=arn, TagKeys=list(remove))
-            self._change(call, patient=True)
+            self._change(call)
 
     def nodes(self, *, patient: bool = False) -> list[Mapping[str, Any]]:
         """Return the nodes; if patient, with retries in any case."""
@@ -104,12 +104,12 @@ class HyperPodApi:
     def _call(self, call: Callable[[], T], *, patient: bool = False) -> T:
         return aws_retried(call, clock=self.turn.clock) if self.patient or patient else call()
 
-    def _change(self, call: Callable[[], object], *, patient: bool = False) -> None:
-        def attempt() -> None:
+    def _change(self, call: Callable[[], T]) -> T:
+        def attempt() -> T:
             self.turn.require()
-            call()
+            return call()
 
-        self._call(attempt, patient=patient)
+        return self._call(attempt)
 
 
 def _as_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
@@ -228,7 +228,7 @@ def _attempts(events: Sequence[Event]) -> dict[str, int]:
     return attempts
 
 
-def arrivals_of(found: Found, request: ClusterRequest, *, api: HyperPodApi, last: bool) -> Arrivals:
+def arrivals_of(look: Look, *, api: HyperPodApi, last: bool) -> Arrivals:
     """Return how far the nodes have come; where they are not known, the description counts.
 
     The description may count nodes whose lifecycle script still runs, so it does not stand in for
@@ -242,28 +242,29 @@ def arrivals_of(found: Found, request: ClusterRequest, *, api: HyperPodApi, last
         BotoCoreError: Another poll may list the nodes.
         UnreachableError: Another poll may list the nodes.
     """
-    groups, arrivals = groups_of(found.described), Arrivals()
-    works = found.status == ClusterStatus.IN_SERVICE
-    if works and 0 < sum(group.get("TargetCount", 0) for group in groups.values()) <= _MOST_NODES:
+    groups, arrivals, request = groups_of(look.described), Arrivals(), look.request
+    if (
+        look.works
+        and 0 < sum(group.get("TargetCount", 0) for group in groups.values()) <= _MOST_NODES
+    ):
         try:
             arrivals = Arrivals(nodes=api.nodes(patient=last))
         except _UNLISTED as error:
             may_pass = (
                 isinstance(error, UnreachableError)
                 or is_not_found(error)
-                or request.may_succeed_later(error, found.now)
+                or request.may_succeed_later(error, look.now)
             )
             if may_pass and not last:
                 raise
             arrivals = Arrivals(unlisted=_unlisted(api.name, error))
             log.warning("no nodes", cluster=api.name, cause=str(error))
     short = any(arrivals.is_short(name, group) for name, group in groups.items())
-    if works and not short and _has_orchestrator(found.described, request):
+    if look.works and not short and _has_orchestrator(look.described, request):
         return arrivals
-    claim = visible_claim(found.tags)
-    concerns_nodes = request.makes_a_cluster or bool(claim and claim.last_call)
-    since = request.claim.started_at - (0.0 if concerns_nodes else _HINDSIGHT_SECONDS)
-    return _with_errors(arrivals, api, found.described, since=since)
+    concerns_nodes = request.makes_a_cluster or look.own is not None
+    since = request.begun_at - (0.0 if concerns_nodes else _HINDSIGHT_SECONDS)
+    return _with_errors(arrivals, api, look.described, since=since)
 
 
 def _has_orchestrator(described: Described, request: ClusterRequest) -> bool:

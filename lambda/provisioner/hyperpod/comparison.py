@@ -10,8 +10,8 @@ side, statuses, and values that HyperPod fills in; a request has none of these.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hyperpod_shared.cluster_changes import means_the_same, requested_value
@@ -42,6 +42,13 @@ class SoftwareUpdate:
     def key(self) -> str:
         """Stands for the call in the claim of the request that makes it."""
         return digest(json.dumps(self.input, sort_keys=True))[:_KEY_DIGITS]
+
+    def only(
+        self, is_needed: Callable[["SoftwareUpdate", str, str | None], bool]
+    ) -> "SoftwareUpdate":
+        """Return the call for some of its groups."""
+        groups = tuple(item for item in self.groups if is_needed(self, *item))
+        return replace(self, groups=groups)
 
     @property
     def is_pinned(self) -> bool:
@@ -81,19 +88,19 @@ class SoftwareUpdate:
 
 
 def software_updates(
-    former: Mapping[str, Group], wanted: ClusterInput, *, latest: bool
+    former: Mapping[str, Group], wanted: ClusterInput, *, latest: Collection[str]
 ) -> tuple[SoftwareUpdate, ...]:
     """Return the calls that give groups the AMI that is wanted, apart from what they have.
 
     `former` has groups by name as they were asked for before, with the AMI of those that others
-    made; `latest` says that groups without an AMI of their own get the latest one too.
+    made; `latest` are the groups that get the latest one, if they have no AMI of their own.
     """
     calls: dict[tuple[str | None, str], list[tuple[str, str | None]]] = {}
     # Restricted groups are left out: their AMI is HyperPod's own affair.
     for group in wanted.get("InstanceGroups") or ():
         if group[NAME] not in former:
             continue
-        asked = _asked(former[group[NAME]], group, latest=latest)
+        asked = _asked(former[group[NAME]], group, latest=group[NAME] in latest)
         if asked is None:
             continue
         image_id, version = asked
@@ -193,13 +200,12 @@ def has_image(
     return is_release if update.image_id is None else bool(image_id == update.image_id)
 
 
-def shows_image(details: Group, asked: Group) -> bool:
+def shows_image(details: Group, asked: Group, *, state: str = "Desired") -> bool:
     """Say whether a group is described with the AMI that is asked for, or is getting it."""
-    shown = [("ImageId", "DesiredImageId"), ("ImageReleaseVersion", "DesiredImageReleaseVersion")]
     return all(
-        details.get(key) == asked[name]
-        for name, key in shown
-        if asked.get(name) not in {None, DEFAULT_IMAGE}
+        details.get(f"{state}{key}") == asked[key]
+        for key in IMAGE_KEYS
+        if asked.get(key) not in {None, DEFAULT_IMAGE}
     )
 
 

@@ -1,35 +1,18 @@
-"""What is done next about a HyperPod cluster: pure, from what is found and what is wanted.
+"""What is done next about a HyperPod cluster: pure, from a look at it and what is noted of it.
 
-What decides is the cluster as DescribeCluster shows it, the claim in its tags, the request, and
-what CloudFormation does with the stack. An Update that takes back one that failed changes only what
-came true (see `changes`), and is never failed for the cluster's state.
-
-The table of what is found and which step follows is `tests/provisioner/hyperpod/test_decision.py`.
+The first row whose condition holds says the step. What decides is the cluster as DescribeCluster
+shows it, the notes in the journal, the request, and what CloudFormation does with the stack. The
+page docs/provisioner-steps.md is made of the rows.
 """
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from hyperpod_shared.clusters import SETTLED, ClusterStatus, groups_of, is_updated
-from hyperpod_shared.owner import is_marked
+from hyperpod_shared.clusters import ClusterStatus, groups_of, present_groups
+from hyperpod_shared.failures import ACCOUNTING
 from provisioner.framework.operation import StackPhase
-from provisioner.framework.retry import ROLE_PATIENCE_SECONDS
-from provisioner.hyperpod.changes import Changes, changes
-from provisioner.hyperpod.claim import (
-    ADOPTED,
-    CREATE_FAILED,
-    CREATION_TAG,
-    DELETE_KEY,
-    READ_LAG_SECONDS,
-    REFUSED_KEY,
-    SUCCEEDED,
-    UNDOES_CREATION,
-    UNDOES_UPDATE,
-    UPDATE_KEY,
-    Claim,
-    visible_claim,
-)
-from provisioner.hyperpod.cluster_request import ACCEPTED, KEEP, ClusterRequest
-from provisioner.hyperpod.comparison import SoftwareUpdate
+from provisioner.hyperpod.cluster_request import ACCEPTED, FAIL
+from provisioner.hyperpod.differences import differences, remounted, said, template_differences
 from provisioner.hyperpod.failures import (
     belongs_to_another,
     differs,
@@ -39,293 +22,411 @@ from provisioner.hyperpod.failures import (
     may_be_kept,
     refused_change,
     renamed,
+    without_journal,
 )
-from provisioner.hyperpod.found import (
-    NOT_VISIBLE,
+from provisioner.hyperpod.look import Look
+from provisioner.hyperpod.notes import ADOPTED, CREATE_FAILED, SUCCEEDED, Notes
+from provisioner.hyperpod.steps import (
+    AskNodes,
     Create,
     Delete,
     Done,
     Fail,
-    Found,
     Refuse,
     Step,
     Tag,
-    UpdateCluster,
-    UpdateSoftware,
     Wait,
-    hides_a_call,
-    may_be_unseen,
-    shows_what_is_asked,
-    write_claim,
 )
-from provisioner.hyperpod.waiting import NOT_SHOWN, accepted, end, progress, setback
 
-_LATEST_CREATION_SECONDS = ROLE_PATIENCE_SECONDS + READ_LAG_SECONDS
+_TURNED_BACK = frozenset({ClusterStatus.FAILED, ClusterStatus.DELETING, ClusterStatus.ROLLING_BACK})
 
 
-def decide(found: Found, request: ClusterRequest) -> Step:
+_NOT_SHOWN = Wait(why="its call is not visible yet")
+_NOT_MARKED = Wait(why="its tags are not visible yet")
+_DELETING = Wait(why="the cluster is being deleted")
+_STILL_FAILED = Wait(why="the cluster still shows Failed")
+
+
+def decide(look: Look) -> Step:
     """Return the next step.
 
     Raises:
         ProvisioningError: The former properties cannot be read.
     """
-    if request.type == "Delete":
-        return _deletion(found, request)
-    act = _with_cluster if found.described else _without_cluster
-    return act(found, request)
+    rows = next(rows for _, holds, rows in STATES if holds(look))
+    step = next(row for row in rows if row.holds(look)).step
+    return step(look) if callable(step) else step
 
 
-def _without_cluster(found: Found, request: ClusterRequest) -> Step:
-    if request.claim.rolls_back:
-        unseen = found.now < request.claim.started_at + READ_LAG_SECONDS
-        return Wait(why="it may be created and not show yet") if unseen else Done()
-    if request.renames_in_place():
-        return Refuse(error=renamed(request.wanted.cluster_name))
-    return Create()
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of the table: when it holds, in words and as a condition, and the step that follows."""
+
+    words: str
+    holds: Callable[[Look], bool]
+    step: Callable[[Look], Step] | Step
 
 
-def _with_cluster(  # noqa: PLR0911 - each return is a case of the table
-    found: Found, request: ClusterRequest
-) -> Step:
-    visible, rolls_back = visible_claim(found.tags), request.claim.rolls_back
-    if not request.owner.owned_before(found.tags):
-        # A cluster that is gone may still be described, without its tags.
-        late = request.type == "Update" and (not request.waits or may_be_unseen(request, found))
-        if (found.is_new or late) and not is_marked(found.tags):
-            return NOT_VISIBLE
-        if rolls_back:
-            return Done(note="the cluster is not this stack's")
-        return Refuse(error=belongs_to_another(request.wanted.cluster_name, found.tags))
-    claim = _own(found, request)
-    if claim is None and (
-        may_be_unseen(request, found)
-        or hides_a_call(visible, found, request)
-        or request.claim.is_taken_back_by(visible)  # the stack's events are late to say so
-    ):
-        return NOT_VISIBLE
-    if found.status == ClusterStatus.DELETING:
-        return _while_deleting(found, request, claim)
-    if rolls_back:
-        return _way_back(found, request, claim)
-    return _way_on(found, request, claim)
+def _always(_look: Look) -> bool:
+    return True
 
 
-def _own(found: Found, request: ClusterRequest) -> Claim | None:
-    """Return the request's claim if it is visible; the note of its last call may not be yet."""
-    visible = request.visible_claim(found.tags)
-    return visible and visible.with_last_call_of(request.claim)
-
-
-def _while_deleting(found: Found, request: ClusterRequest, claim: Claim | None) -> Step:
-    if claim and claim.made_the_cluster:
-        return Fail()
-    if request.claim.rolls_back and request.is_at_its_end(found.now):
-        return Done()
-    if request.is_late(found.now) and not request.claim.rolls_back:
-        return _busy(found, request)
-    return Wait(why="the cluster is being deleted")
-
-
-def _way_back(found: Found, request: ClusterRequest, claim: Claim | None) -> Step:
-    is_over = request.is_at_its_end(found.now)
-    if claim is None and not is_over:
-        return write_claim(found, request)
-    claim = claim or request.claim
-    failed = found.status == ClusterStatus.FAILED
-    if request.renames or (failed and (request.waits or found.never_worked)):
-        return Done()
-    aim = replace(request.aim(), undone=claim.undone)
-    if claim.undoes == UNDOES_CREATION:  # of what was made anew, nothing was so before
-        aim = replace(aim, latest_software=True)
-    todo = changes(aim, found.described, found.tags)
-    if not claim.undoes:
-        todo = replace(todo, update={}, software=())
-    elif claim.undoes == UNDOES_UPDATE:
-        todo = replace(todo, software=())
-    if is_over:
-        return end(found, request, claim, todo)
-    return _next(found, request, claim, todo)
-
-
-def _way_on(  # noqa: PLR0911, PLR0912 - each return is a case of the table
-    found: Found, request: ClusterRequest, claim: Claim | None
-) -> Step:
-    if claim and claim.made_the_cluster:  # made by this request, as it is wanted
-        return _outcome(found, request, claim, Changes())
-    makes = request.makes_a_cluster
-    failed = found.status == ClusterStatus.FAILED
-    works = found.status == ClusterStatus.IN_SERVICE
-    if claim is None and not (makes or request.waits) and shows_what_is_asked(found, request):
-        return NOT_VISIBLE  # a claim of this request may not show yet
-    if claim is None and not makes:  # also what is refused, so that its rollback knows of no call
-        return write_claim(found, request, **({CREATION_TAG: SUCCEEDED} if works else {}))
-    # Groups that neither this template nor the former one names are another owner's, and stay.
-    worked = found.worked or _worked_for_another(found, request)
-    aim = request.aim(clears_groups=makes and not worked)
-    todo = changes(aim, found.described, found.tags)
-    replaced = failed and found.never_worked
-    if todo.refusals and not replaced and (works or not makes):
-        if not makes:
-            if claim and claim.last_call != REFUSED_KEY:  # its rollback need not wait for a call
-                return Tag(add=claim.after_call(REFUSED_KEY, now=found.now).note)
-            return Refuse(error=refused_change(request.wanted.cluster_name, todo.refusals))
-        if found.creation != CREATE_FAILED:
-            return Refuse(error=differs(request.wanted.cluster_name, todo.refusals))
-        replaced = True
-    if makes and failed and not replaced:
-        return Refuse(error=failed_in_use(request.wanted.cluster_name, nodes=found.nodes))
-    if claim is None:
-        if not worked:
-            return write_claim(found, request)
-        if works:
-            return write_claim(found, request, **{CREATION_TAG: ADOPTED})
-        if request.is_late(found.now):
-            return _busy(found, request)
-        return Wait(why="the cluster of an earlier stack is busy")  # it stays that stack's
-    if replaced:
-        return Delete()
-    if failed and request.waits:
-        return Wait(why="the cluster still shows Failed") if claim.is_fresh(found.now) else Fail()
-    return _next(found, request, claim, todo)
-
-
-def _worked_for_another(found: Found, request: ClusterRequest) -> bool:
-    """Say whether a former stack of the same name has a working cluster, which it may not say."""
-    is_former = not request.owner.owns_tags(found.tags) and found.creation != CREATE_FAILED
-    return is_former and found.status == ClusterStatus.IN_SERVICE
-
-
-def _next(found: Found, request: ClusterRequest, claim: Claim, todo: Changes) -> Step:
-    call = _call(found, claim, todo)
-    back = setback(found, request, claim, todo) if call else None
-    if back:
-        return back
-    if call and found.status in SETTLED and not _is_held_up(call, found, claim):
-        return call
-    if todo.tags_to_add or todo.tags_to_remove:
-        return Tag(add=todo.tags_to_add, remove=todo.tags_to_remove)
-    late = request.is_late(found.now) and not claim.rolls_back
-    if call and late and not claim.last_call:
-        return _busy(found, request)
-    if call and not late:
-        return Wait(why="the cluster is busy")
-    return _outcome(found, request, claim, todo)
-
-
-def _is_held_up(call: UpdateCluster | UpdateSoftware, found: Found, claim: Claim) -> bool:
-    """Say whether a call has to wait for an update of AMIs that may be the request's own.
-
-    That which is seen later is its own then, and the note of its call is visible.
-    """
-    groups = groups_of(found.described)
-    if isinstance(call, UpdateCluster):  # made again, when the calls after it may be made, too
-        return claim.last_call == UPDATE_KEY and any(map(is_updated, groups.values()))
-    is_busy = any(is_updated(groups.get(name, {})) for name, _ in call.update.groups)
-    return is_busy or found.status != ClusterStatus.IN_SERVICE
-
-
-def _outcome(found: Found, request: ClusterRequest, claim: Claim, todo: Changes) -> Step:
-    """Return the step of a request that has nothing left to change, or no time to."""
-    back = setback(found, request, claim, todo)
-    is_taken = back is None or (back == NOT_SHOWN and claim.answered)
-    if request.wanted.wait_for == ACCEPTED and is_taken:
-        return accepted(found, request, claim, todo)
-    return back or progress(found, request, claim, todo)
-
-
-def _call(found: Found, claim: Claim, todo: Changes) -> UpdateCluster | UpdateSoftware | None:
-    """Return the next call: each is made once for a request, in the same order every time.
-
-    One that SageMaker may not have taken is made again if its groups show that it was not.
-    """
-    keys = [UPDATE_KEY, *(key for key, _ in todo.software)]
-    made = keys.index(claim.last_call) + 1 if claim.last_call in keys else 0
-    again = made - 1 if made and not claim.answered and not claim.is_fresh(found.now) else made
-    if UPDATE_KEY in keys[again:] and todo.update:
-        return UpdateCluster(input=todo.update)
-    updates = (UpdateSoftware(key=key, update=update) for key, update in todo.software)
-    return next(
-        (
-            call
-            for call in updates
-            if call.update.groups
-            and call.key in keys[made if _may_be_made(call.update, found, claim) else again :]
-        ),
-        None,
-    )
-
-
-def _may_be_made(update: SoftwareUpdate, found: Found, last: Claim) -> bool:
-    groups = groups_of(found.described)
-    is_known = update.shows(groups) and last.unsure
-    return not is_known and update.may_be_made(groups)
-
-
-def _busy(found: Found, request: ClusterRequest) -> Fail:
-    if request.makes_a_cluster:
-        what = f"of an earlier deployment is still there and {found.status}"
+def _busy(look: Look) -> Fail:
+    if look.request.makes_a_cluster:
+        what = f"of an earlier deployment is still there and {look.status}"
     else:
-        minutes = request.wanted.wait_minutes
-        what = f"was busy for {minutes} minutes (now {found.status}) and is not updated"
+        minutes = look.request.wanted.wait_minutes
+        what = f"was busy for {minutes} minutes (now {look.status}) and is not updated"
     next_step = "Deploy again when it is gone or InService."
     return Fail(what=what, next_step=next_step, explain=False)
 
 
-def _nothing_to_delete(found: Found, request: ClusterRequest) -> Step:
-    # CloudFormation does not stop the function whose Create it gave up; that may retry for a while.
-    claim = request.claim
-    seen = claim.former or claim.last_call
-    if seen or not request.waits or found.now >= claim.started_at + _LATEST_CREATION_SECONDS:
-        return Done()
-    rolls_back = request.phase is StackPhase.ROLLING_BACK
-    return Wait(why="its creation may still be under way") if rolls_back else Done()
+def _marks(look: Look) -> Tag:
+    notes = replace(look.notes, creation=look.creation_now)
+    return Tag(add=look.request.owner.tags, notes=notes)
 
 
-def _left_to_the_user(found: Found, request: ClusterRequest) -> Step | None:
-    """Return the step about a cluster that outlives the rollback of its stack's creation."""
-    keeps = request.wanted.on_create_failure == KEEP
-    failed = found.creation == CREATE_FAILED or found.status == ClusterStatus.FAILED
-    works = found.status == ClusterStatus.IN_SERVICE
-    # A creation that was too late is InService; the mark of it may not be visible yet.
-    may_be_marked = keeps and works and not found.creation
-    if not ((keeps and failed) or may_be_marked or found.creation == ADOPTED):
+def _is_taken(look: Look) -> bool:
+    """Say whether HyperPod has taken all calls, whatever becomes of them."""
+    back = _setback(look)
+    return back is None or (back == _NOT_SHOWN and look.own is not None and look.own.answered)
+
+
+def _setback(look: Look) -> Wait | Fail | None:
+    """Return the step of a request whose last call failed, or does not show yet; else None."""
+    own, makes = look.own, look.request.makes_a_cluster
+    if look.on and look.status in _TURNED_BACK and (makes or own):
+        return Fail(of_creation=look.is_creation)
+    if own is None:
         return None
-    if request.phase is None:
-        return Refuse(error=may_be_kept(request.wanted.cluster_name))
-    if request.phase is not StackPhase.ROLLING_BACK:
-        return None
-    if found.creation == ADOPTED:
-        return Done()
-    if failed:
-        return Refuse(error=kept(request.wanted.cluster_name, nodes=found.nodes))
-    return NOT_VISIBLE if found.now < request.claim.started_at + READ_LAG_SECONDS else None
+    fresh = own.is_fresh(look.now)
+    if not look.works:
+        return _NOT_SHOWN if fresh and not own.answered else None
+    if look.on and look.taken_back:
+        return Wait(why=look.taken_back) if fresh else Fail(what=look.taken_back)
+    return _NOT_SHOWN if fresh and look.is_unseen else None
 
 
-def _deletion(  # noqa: PLR0911 - each return is a case of the table
-    found: Found, request: ClusterRequest
-) -> Step:
-    if not found.described:
-        return _nothing_to_delete(found, request)
-    if request.waits and request.is_late(found.now):
-        return Fail(
-            what=f"is still {found.status} and not deleted",
+def _answer(look: Look) -> Done | Fail:
+    """Return the answer of a request whose cluster is not looked at any more."""
+    request, described = look.request, look.described
+    accepts = look.on and request.wanted.wait_for == ACCEPTED
+    if look.on and look.surely and request.wanted.on_shortage == FAIL and not accepts:
+        return Fail(what=f"is not as asked: {said(look.surely)}")
+    aim, differing = request.aim(), {**look.differing}
+    if request.wanted.wait_for == ACCEPTED and look.hides_own_call:
+        note = "HyperPod has accepted the change, and may not show it yet"
+    else:
+        if not look.on:
+            differing |= dict.fromkeys(look.still_left, "is as an earlier request left it")
+            others = request.changed_groups().keys() & present_groups(described)
+            others -= groups_of(request.wanted.cluster_input).keys() | differing.keys()
+            differing |= dict.fromkeys(
+                others, "is there, as it is not what the failed request made"
+            )
+        template = {**template_differences(aim.wanted, described), **remounted(aim)}
+        note = said(template, differing, look.images)
+    return Done(note=note, notes=_notes(look))
+
+
+def _notes(look: Look) -> Notes:
+    """Return what is noted at the end of a request."""
+    if not look.on:
+        return look.notes.given_back(look.described) if look.works else look.notes
+    creation = look.notes.creation
+    if look.works and (look.request.type == "Update" or creation != ADOPTED):
+        creation = SUCCEEDED
+    others = differences(look.todo, look.described).keys() | look.images.keys()
+    request = look.request
+    reached = look.notes.reached(
+        groups_of(request.wanted.cluster_input),
+        look.described,
+        software=request.wanted.software_update,
+        others=frozenset(others),
+    )
+    return replace(reached, creation=creation)
+
+
+_NO_JOURNAL = (
+    Row(
+        "an update is rolled back",
+        lambda look: not look.on,
+        Done(note="nothing is taken back, since the journal's table is gone"),
+    ),
+    Row(
+        "otherwise",
+        _always,
+        lambda look: Refuse(error=without_journal(look.request.wanted.cluster_name)),
+    ),
+)
+_GONE = (
+    Row(
+        "a call for its creation or deletion may not show yet",
+        lambda look: look.hides_a_call or look.hides_own_call,
+        _NOT_SHOWN,
+    ),
+    Row("it is deleted, or rolled back", lambda look: look.ends_without, Done()),
+    Row(
+        "another name is asked for on the same EKS cluster",
+        lambda look: look.request.renames_in_place(),
+        lambda look: Refuse(error=renamed(look.request.wanted.cluster_name)),
+    ),
+    Row("otherwise", _always, Create()),
+)
+_DELETION = (
+    Row(
+        "it takes too long",
+        lambda look: look.request.waits and look.late,
+        lambda look: Fail(
+            what=f"is still {look.status} and not deleted",
             next_step="Delete the stack again: the deletion continues where it stopped.",
             explain=False,
-        )
-    if found.status == ClusterStatus.DELETING:
-        return Wait(why="the cluster is being deleted")
-    if not request.owner.owns_tags(found.tags):
-        if is_marked(found.tags):
-            return Done()
-        late = found.is_new or not request.waits or may_be_unseen(request, found)
-        return NOT_VISIBLE if late else Refuse(error=lost_its_tags(request.wanted.cluster_name))
-    claim = _own(found, request)
-    if not (claim and claim.last_call == DELETE_KEY):
-        left = _left_to_the_user(found, request)
-        if left:
-            return left
-    if claim is None:
-        return NOT_VISIBLE if may_be_unseen(request, found) else write_claim(found, request)
-    if found.status == ClusterStatus.FAILED and claim.last_call == DELETE_KEY:
-        return Wait(why="the cluster still shows Failed") if claim.is_fresh(found.now) else Fail()
-    return Delete()
+        ),
+    ),
+    Row(
+        "the cluster is being deleted",
+        lambda look: look.status == ClusterStatus.DELETING,
+        _DELETING,
+    ),
+    Row("the cluster is another owner's", lambda look: look.is_anothers, Done()),
+    Row(
+        "the cluster's tags may not show yet",
+        lambda look: look.may_be_unmarked,
+        _NOT_MARKED,
+    ),
+    Row(
+        "the cluster has no owner",
+        lambda look: not look.is_own,
+        lambda look: Refuse(error=lost_its_tags(look.request.wanted.cluster_name)),
+    ),
+    Row(
+        "the deletion was called for, and the cluster may still show that it failed",
+        lambda look: look.is_deleted_by_request and look.failed and look.called_just_now,
+        _STILL_FAILED,
+    ),
+    Row(
+        "the deletion was called for, and failed",
+        lambda look: look.is_deleted_by_request and look.failed,
+        Fail(),
+    ),
+    Row(
+        "the deletion was called for",
+        lambda look: look.is_deleted_by_request,
+        Delete(),
+    ),
+    Row(
+        "the cluster may have to be kept, and what the stack does is not known",
+        lambda look: (look.is_kept or look.is_adopted) and look.request.phase is None,
+        lambda look: Refuse(error=may_be_kept(look.request.wanted.cluster_name)),
+    ),
+    Row(
+        "a creation is rolled back, and the cluster worked before",
+        lambda look: look.is_adopted and look.request.phase is StackPhase.ROLLING_BACK,
+        Done(),
+    ),
+    Row(
+        "a creation is rolled back, and the user keeps what failed",
+        lambda look: look.is_kept and look.request.phase is StackPhase.ROLLING_BACK,
+        lambda look: Refuse(error=kept(look.request.wanted.cluster_name, nodes=look.nodes)),
+    ),
+    Row("otherwise", _always, Delete()),
+)
+_NOT_OWN = (
+    Row("its tags may not show yet", lambda look: look.may_be_unmarked, _NOT_MARKED),
+    Row(
+        "an update is rolled back",
+        lambda look: not look.on,
+        Done(note="the cluster is not this stack's"),
+    ),
+    Row(
+        "otherwise",
+        _always,
+        lambda look: Refuse(error=belongs_to_another(look.request.wanted.cluster_name, look.tags)),
+    ),
+)
+_BEING_DELETED = (
+    Row("it was just created", lambda look: look.notes.made_the_cluster, Fail()),
+    Row(
+        "the rollback is at its end",
+        lambda look: not look.on and look.request.is_at_its_end(look.now),
+        Done(),
+    ),
+    Row("it takes too long", lambda look: look.on and look.late, _busy),
+    Row("otherwise", _always, _DELETING),
+)
+_BEFORE_CALLS = (
+    Row(
+        "a rollback has another name, or the cluster failed",
+        lambda look: (
+            not look.on
+            and (
+                look.request.renames or (look.failed and (look.request.waits or look.never_worked))
+            )
+        ),
+        Done(),
+    ),
+    Row(
+        "the rollback is at its end",
+        lambda look: not look.on and look.request.is_at_its_end(look.now),
+        _answer,
+    ),
+    Row(
+        "a change is asked for that cannot be made",
+        lambda look: look.is_refused and not look.request.makes_a_cluster,
+        lambda look: Refuse(
+            error=refused_change(look.request.wanted.cluster_name, look.todo.refusals)
+        ),
+    ),
+    Row(
+        "a former deployment's cluster works, and cannot be made the wanted one",
+        lambda look: look.is_refused and look.notes.creation != CREATE_FAILED,
+        lambda look: Refuse(error=differs(look.request.wanted.cluster_name, look.todo.refusals)),
+    ),
+    Row(
+        "a former deployment's cluster failed after it worked",
+        lambda look: look.takes_over and look.failed and not look.never_worked,
+        lambda look: Refuse(
+            error=failed_in_use(look.request.wanted.cluster_name, nodes=look.nodes)
+        ),
+    ),
+    Row(
+        "a former deployment's cluster is busy for too long",
+        lambda look: look.is_busy_for_another and look.late,
+        _busy,
+    ),
+    Row(
+        "a former deployment's cluster is busy",
+        lambda look: look.is_busy_for_another,
+        Wait(why="the cluster of an earlier stack is busy"),
+    ),
+    Row("the cluster is to be marked as the stack's", lambda look: look.is_to_be_marked, _marks),
+    Row(
+        "the creation failed, and is made anew",
+        lambda look: look.is_replaced,
+        Delete(),
+    ),
+    Row(
+        "the cluster still shows that it failed before the call",
+        lambda look: look.on and look.failed and look.request.waits and look.called_just_now,
+        _STILL_FAILED,
+    ),
+    Row(
+        "the cluster failed",
+        lambda look: look.on and look.failed and look.request.waits,
+        Fail(),
+    ),
+)
+_CALLS = (
+    Row(
+        "a call is due, and the last one was taken back, or does not show yet",
+        lambda look: look.call is not None and _setback(look) is not None,
+        lambda look: _setback(look) or _NOT_SHOWN,
+    ),
+    Row(
+        "a call is due, and HyperPod takes it now",
+        lambda look: look.call is not None and look.may_call,
+        lambda look: look.call or _NOT_SHOWN,
+    ),
+    Row(
+        "tags are to be changed",
+        lambda look: bool(look.todo.tags_to_add or look.todo.tags_to_remove),
+        lambda look: Tag(add=look.todo.tags_to_add, remove=look.todo.tags_to_remove),
+    ),
+    Row(
+        "a call is due, and the cluster was busy all the time",
+        lambda look: look.call is not None and look.on and look.late and look.own is None,
+        _busy,
+    ),
+    Row(
+        "a call is due, and the cluster is busy",
+        lambda look: look.call is not None and not (look.on and look.late),
+        Wait(why="the cluster is busy"),
+    ),
+)
+_OUTCOMES = (
+    Row(
+        "what HyperPod has taken is enough",
+        lambda look: look.request.wanted.wait_for == ACCEPTED and _is_taken(look),
+        _answer,
+    ),
+    Row(
+        "the last call was taken back, or does not show yet",
+        lambda look: _setback(look) is not None,
+        lambda look: _setback(look) or _NOT_SHOWN,
+    ),
+    Row(
+        "the cluster is InService, and no node is waited for",
+        lambda look: look.works and not (look.looks_at_database or look.waits_for_nodes),
+        _answer,
+    ),
+    Row(
+        "the nodes are not known",
+        lambda look: look.works and look.arrivals is None,
+        AskNodes(),
+    ),
+    Row(
+        "HyperPod cannot use the accounting database",
+        lambda look: (
+            look.looks_at_database
+            and any(one.cause is ACCOUNTING for one in look.nodes_shown.failures_of(None))
+        ),
+        Fail(what="does not use the accounting database that is asked for"),
+    ),
+    Row(
+        "HyperPod looks at the accounting database",
+        lambda look: look.looks_at_database and not look.late,
+        Wait(why="the orchestrator is not as asked yet"),
+    ),
+    Row("nothing lacks", lambda look: not look.lacking, _answer),
+    Row(
+        "the lifecycle script of a group fails on every node",
+        lambda look: bool(look.broken),
+        lambda look: Fail(
+            what=f"has no node in group {look.broken}, whose lifecycle script fails on every node",
+            of_creation=look.is_creation,
+            group=look.broken,
+        ),
+    ),
+    Row(
+        "nodes may still come",
+        lambda look: look.concerns_nodes and not (look.late or look.is_settled),
+        lambda look: Wait(why="; ".join(look.lacking)),
+    ),
+    Row(
+        "nodes lack, and are no failure",
+        lambda look: look.request.continues or not look.on,
+        _answer,
+    ),
+    Row(
+        "otherwise",
+        _always,
+        lambda look: Fail(
+            what=f"was not ready after {look.request.wanted.wait_minutes} minutes"
+            + ("" if look.works else f" (it is {look.status})"),
+            of_creation=look.is_creation,
+        ),
+    ),
+)
+STATES: tuple[tuple[str, Callable[[Look], bool], tuple[Row, ...]], ...] = (
+    ("the journal's table is gone", lambda look: look.lacks_journal, _NO_JOURNAL),
+    ("there is no cluster", lambda look: not look.described, _GONE),
+    ("a cluster is to be deleted", lambda look: look.request.type == "Delete", _DELETION),
+    ("a cluster is not the stack's", lambda look: not look.is_own, _NOT_OWN),
+    (
+        "what a request before has called for may not show yet",
+        lambda look: look.hides_a_call,
+        (Row("in any case", _always, _NOT_SHOWN),),
+    ),
+    (
+        "the cluster is being deleted",
+        lambda look: look.status == ClusterStatus.DELETING,
+        _BEING_DELETED,
+    ),
+    (
+        "the cluster was made by the request",
+        lambda look: look.on and look.notes.made_the_cluster,
+        _OUTCOMES,
+    ),
+    ("a cluster is there", _always, (*_BEFORE_CALLS, *_CALLS, *_OUTCOMES)),
+)
+"""What is found, in words and as a condition, and its rows; the first that holds counts."""

@@ -1,0 +1,424 @@
+"""What the journal says of a cluster: what was called for, what was there before, and what is left.
+
+A note of a group is written before the call that changes the group. It keeps what held before, so
+that a rollback gives back what its request changed, and no more. What a request that failed has
+left, its note still says; the next update compares it with what the cluster shows (`settled`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any
+
+from hyperpod_shared.cluster_changes import requested_value
+from hyperpod_shared.clusters import (
+    COUNT,
+    SOFTWARE_FAILED,
+    ClusterStatus,
+    Described,
+    Group,
+    Groups,
+    groups_of,
+    is_updated,
+    present_groups,
+)
+from provisioner.hyperpod.comparison import (
+    IMAGE_KEYS,
+    SoftwareUpdate,
+    asks_for_image,
+    covers,
+    shows_image,
+    without_image,
+)
+
+CREATE, UPDATE, DELETE = "create", "update", "delete"
+"""The keys of these calls; those about AMIs have keys of their own."""
+SUCCEEDED, CREATE_FAILED = "succeeded", "failed"
+ADOPTED = "adopted"
+"""The cluster worked before the stack took it over, so that stack's rollback does not delete it."""
+READ_LAG_SECONDS = 120.0
+"""How long a read may miss a write; AWS names no limit. Longer costs a wait, shorter a mistake."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A call that changes the cluster.
+
+    Attributes:
+        at: When it was made, in seconds since the epoch.
+        answered: Whether SageMaker is known to have taken it. A function that is killed, and an
+            answer that is lost, leave that open.
+        unsure: Whether the groups will not show whether it was taken.
+        counts: The numbers of nodes that it asks for, by group; None for a group that is to go.
+        fields: What else it asks for.
+        images: What the groups showed of their AMI before it.
+    """
+
+    key: str
+    at: float
+    answered: bool = False
+    unsure: bool = False
+    counts: Mapping[str, int | None] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    images: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    def is_fresh(self, now: float) -> bool:
+        """Say whether it is so young that DescribeCluster may not show it yet."""
+        return now < self.at + READ_LAG_SECONDS
+
+    def is_shown(self, described: Described) -> bool:
+        """Say whether a description shows what the call asks for."""
+        if self.key == CREATE:
+            return bool(described)
+        if self.key == DELETE:
+            return described.get("ClusterStatus") in {None, ClusterStatus.DELETING}
+        groups = present_groups(described)
+        return (
+            all(
+                groups.get(name, {}).get("TargetCount") == count
+                for name, count in self.counts.items()
+            )
+            and all(
+                covers(requested_value(described.get(key)), value)
+                for key, value in self.fields.items()
+            )
+            and all(
+                image_of(groups.get(name, {})) != list(before)
+                for name, before in self.images.items()
+            )
+        )
+
+
+def image_of(details: Group) -> list[Any]:
+    """Return what a group shows of its AMI."""
+    return [
+        details.get(key)
+        for key in (
+            "SoftwareUpdateStatus",
+            "CurrentImageId",
+            "CurrentImageReleaseVersion",
+            "DesiredImageId",
+            "DesiredImageReleaseVersion",
+        )
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupNote:
+    """What was asked for about a group.
+
+    Attributes:
+        asked: The group as a template asks for it; None if it was removed.
+        software: The text of `software_update` that it was given the latest AMI for.
+        by: The request that changed it since `was` held; empty if none did.
+        before: How many nodes the group had then; None if it was not there.
+        was: What was noted then; None if no template had named the group.
+        patched: What it showed of its AMI before the request's call for another; None if there was
+            no such call.
+        sure: Whether that call is known to be taken.
+    """
+
+    asked: Group | None
+    software: str = ""
+    by: str = ""
+    before: int | None = None
+    was: "GroupNote | None" = None
+    patched: Sequence[Any] | None = None
+    sure: bool = True
+
+    @classmethod
+    def of(cls, item: Mapping[str, Any] | None) -> "GroupNote | None":
+        """Return a note as the journal has it."""
+        return cls(**{**item, "was": cls.of(item.get("was"))}) if item else None
+
+    @property
+    def item(self) -> dict[str, Any]:
+        """The note as the journal has it, without what is as by default."""
+        item: dict[str, Any] = {"asked": self.asked, "software": self.software}
+        if self.by:
+            item |= {"by": self.by, "before": self.before, "was": self.was and self.was.item}
+        return (
+            item if self.patched is None else {**item, "patched": self.patched, "sure": self.sure}
+        )
+
+    @property
+    def count(self) -> int | None:
+        """How many nodes are asked for; None if the group was removed."""
+        return None if self.asked is None else self.asked[COUNT]
+
+    def settled(self, details: Group | None, *, in_former: bool) -> "GroupNote | None":
+        """Return what holds of the group, by what the cluster shows of it; None for nothing.
+
+        `in_former` says whether the template that was deployed last names it.
+        """
+        if not self.by or (details and (is_updated(details) or _may_fall_back(details))):
+            return self
+        if self.was is None and self.before is not None and not in_former:
+            return None  # an operator's, which the request did not keep
+        there = None if details is None else details.get("TargetCount")
+        kept = self.was if there == self.before != self.count else self
+        if kept is None or kept.asked is None:
+            return None
+        if self.asked and self.patched and details and not self._has_image(details, self.asked):
+            kept = _with_image_of(self.was, kept)
+        return GroupNote(asked=kept.asked, software=kept.software)
+
+    def _has_image(self, details: Group, asked: Group) -> bool:
+        """Say whether the group has the AMI that was called for, or was given another since."""
+        if not asks_for_image(asked):
+            return self.sure and details.get("SoftwareUpdateStatus") not in SOFTWARE_FAILED
+        shown = slice(1, 3)
+        is_as_before = image_of(details)[shown] == list(self.patched or ())[shown]
+        return shows_image(details, asked, state="Current") or not is_as_before
+
+    def is_taken_back(self, details: Group | None) -> bool:
+        """Say whether the group is as it was before the request."""
+        if (None if details is None else details.get("TargetCount")) != self.before:
+            return False
+        if not (details and self.asked and self.was and self.was.asked):
+            return True
+        if asks_for_image(self.was.asked):
+            return shows_image(details, self.was.asked, state="Current")
+        given = asks_for_image(self.asked) and shows_image(details, self.asked, state="Current")
+        return not (given or is_updated(details))
+
+
+def _may_fall_back(details: Group) -> bool:
+    """Say whether HyperPod takes a group back that does not get its least number in 3 hours.
+
+    botocore, UpdateCluster: MinInstanceCount.
+    """
+    return int(details.get("CurrentCount", 0)) < int(details.get("MinCount") or 0)
+
+
+def _with_image_of(other: GroupNote | None, note: GroupNote) -> GroupNote:
+    """Return a note with the AMI of another one."""
+    asked = note.asked and {**without_image(note.asked), **_image_in(other)}
+    return replace(note, asked=asked, software=other.software if other else "")
+
+
+def _image_in(note: GroupNote | None) -> dict[str, Any]:
+    asked = (note and note.asked) or {}
+    return {key: value for key, value in asked.items() if key in IMAGE_KEYS}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notes:
+    """What is noted of a cluster.
+
+    Attributes:
+        holder: The request that wrote last.
+        asks: Stands for the properties that it wants.
+        takes_back: Stands for the properties that it takes back; empty if it is no rollback.
+        undone: The request that is taken back, and earlier rollbacks of it.
+        undone_calls: The keys of their calls.
+        calls: The holder's calls.
+        former: The last call of the requests before.
+        arn: The ARN of the cluster, once it is known.
+        creation: SUCCEEDED, CREATE_FAILED or ADOPTED; empty while that is unknown.
+        groups: By name; None if nothing is known.
+    """
+
+    holder: str = ""
+    asks: str = ""
+    takes_back: str = ""
+    undone: tuple[str, ...] = ()
+    undone_calls: tuple[str, ...] = ()
+    calls: tuple[Call, ...] = ()
+    former: Call | None = None
+    arn: str = ""
+    creation: str = ""
+    groups: Mapping[str, GroupNote] | None = None
+
+    @classmethod
+    def of(cls, item: Mapping[str, Any]) -> "Notes":
+        """Return the notes as the journal has them."""
+        if not item:
+            return cls()
+        groups = item["groups"]
+        notes = {} if groups is None else {name: GroupNote.of(one) for name, one in groups.items()}
+        return cls(
+            **{
+                **item,
+                "undone": tuple(item["undone"]),
+                "undone_calls": tuple(item["undone_calls"]),
+                "calls": tuple(Call(**one) for one in item["calls"]),
+                "former": item["former"] and Call(**item["former"]),
+                "groups": None if groups is None else notes,
+            }
+        )
+
+    @property
+    def item(self) -> dict[str, Any]:
+        """The notes as the journal has them."""
+        item: dict[str, Any] = {key.name: getattr(self, key.name) for key in fields(self)}
+        item["calls"] = [_item(one) for one in self.calls]
+        item["former"] = self.former and _item(self.former)
+        if self.groups is not None:
+            item["groups"] = {name: note.item for name, note in self.groups.items()}
+        return item
+
+    def taken_by(self, request: str, *, asks: str, takes_back: str) -> "Notes":
+        """Return the notes as a request finds them that has the cluster now."""
+        if self.holder == request:
+            return self
+        undone: tuple[str, ...] = ()
+        undone_calls: tuple[str, ...] = ()
+        made = tuple(one.key for one in self.calls)
+        if takes_back and self.takes_back == takes_back:
+            undone, undone_calls = (*self.undone, self.holder), (*self.undone_calls, *made)
+        elif takes_back and not self.takes_back and self.asks == takes_back:
+            undone, undone_calls = (self.holder,), made
+        return replace(
+            self,
+            holder=request,
+            asks=asks,
+            takes_back=takes_back,
+            undone=undone,
+            undone_calls=undone_calls,
+            calls=(),
+            former=self.last,
+        )
+
+    @property
+    def last(self) -> Call | None:
+        """The last call of all."""
+        return self.calls[-1] if self.calls else self.former
+
+    @property
+    def own(self) -> Call | None:
+        """The last call of the request that has the cluster."""
+        return self.calls[-1] if self.calls else None
+
+    def call(self, key: str) -> Call | None:
+        """Return the holder's last call of a kind."""
+        return next((one for one in reversed(self.calls) if one.key == key), None)
+
+    @property
+    def made_the_cluster(self) -> bool:
+        """Whether the cluster is as the holder made it."""
+        return self.own is not None and self.own.key == CREATE
+
+    @property
+    def base(self) -> dict[str, GroupNote]:
+        """The notes of groups without what the holder has changed."""
+        groups = (self.groups or {}).items()
+        own = {name: note.was if note.by == self.holder else note for name, note in groups}
+        return {name: note for name, note in own.items() if note is not None}
+
+    @property
+    def changed_by_undone(self) -> dict[str, GroupNote]:
+        """The notes of the groups that the request which is taken back has changed."""
+        groups = (self.groups or {}).items()
+        return {name: note for name, note in groups if note.by and note.by in self.undone}
+
+    def settled(self, described: Described, former: Groups) -> "Notes":
+        """Return the notes with what holds of the groups that requests before have changed.
+
+        `former` are the groups of the template that was deployed last.
+        """
+        present, groups = present_groups(described), {}
+        for name, note in (self.groups or {}).items():
+            kept: GroupNote | None = note
+            if note.by != self.holder:
+                kept = note.settled(present.get(name), in_former=name in former)
+            if kept is not None:
+                groups[name] = kept
+        return replace(self, groups=groups)
+
+    def calling(self, call: Call) -> "Notes":
+        """Return the notes with a call that is going to be made, or that is answered."""
+        same = self.calls and self.calls[-1].key == call.key
+        return replace(self, calls=(*(self.calls[:-1] if same else self.calls), call))
+
+    def changing(
+        self,
+        update: Mapping[str, Any],
+        wanted: Groups,
+        described: Described,
+        *,
+        removed: Sequence[str],
+        software: str,
+    ) -> "Notes":
+        """Return the notes of the groups that an UpdateCluster with this input is going to change.
+
+        `removed` are the groups to delete, `software` the text of `software_update`.
+        """
+        present, base, sent = present_groups(described), self.base, groups_of(update)
+        notes = dict(self.groups or {})
+        for name in removed:
+            notes[name] = self._changed(name, None, present.get(name))
+        for name in wanted.keys() & sent.keys():
+            note, details = base.get(name), present.get(name)
+            asked, text = wanted[name], software
+            if details is not None:  # its AMI has calls of its own
+                asked = {**without_image(asked), **_image_in(note)}
+                text = note.software if note else ""
+            same = details is not None and details.get("TargetCount") == sent[name][COUNT]
+            if not (same and note is not None and note.asked == asked):
+                made = self._changed(name, asked, details)
+                notes[name] = made if made.patched else replace(made, software=text)
+        return replace(self, groups=notes)
+
+    def patching(
+        self,
+        update: SoftwareUpdate,
+        wanted: Groups,
+        described: Described,
+        *,
+        software: str,
+        sure: bool,
+    ) -> "Notes":
+        """Return the notes of the groups that an UpdateClusterSoftware gives another AMI.
+
+        `sure` says that SageMaker is known to have taken it.
+        """
+        present, notes = present_groups(described), dict(self.groups or {})
+        for name, _ in update.groups:
+            before = notes.get(name)
+            note = self._changed(name, before.asked if before else None, present.get(name))
+            asked = {**without_image(note.asked or wanted[name]), **{key: value for key, value in wanted[name].items() if key in IMAGE_KEYS}}
+            shown = note.patched if note.patched is not None else image_of(present.get(name, {}))
+            notes[name] = replace(note, asked=asked, software=software, patched=shown, sure=sure)
+        return replace(self, groups=notes)
+
+    def reached(
+        self, wanted: Groups, described: Described, *, software: str, others: frozenset[str]
+    ) -> "Notes":
+        """Return the notes as an update leaves them, of the groups that are as they are asked for.
+
+        `others` are those that are not, or that HyperPod has not the AMI for yet.
+        """
+        present, notes = present_groups(described), dict(self.groups or {})
+        for name in wanted.keys() & present.keys():
+            note = notes.get(name)
+            if name in others:
+                continue
+            if note is None or note.asked != wanted[name] or note.software != software:
+                made = self._changed(name, wanted[name], present[name])
+                notes[name] = replace(made, software=software)
+        own = {name: note for name, note in notes.items() if note.by == self.holder}
+        return replace(
+            self,
+            groups=own | {name: notes[name] for name in notes.keys() & {*present, *wanted}},
+        )
+
+    def given_back(self, described: Described) -> "Notes":
+        """Return the notes as a rollback leaves them: a group that is as before needs no more."""
+        present, notes = present_groups(described), dict(self.groups or {})
+        for name, note in self.changed_by_undone.items():
+            if note.is_taken_back(present.get(name)):
+                del notes[name]
+                if note.was is not None:
+                    notes[name] = note.was
+        return replace(self, groups=notes)
+
+    def _changed(self, name: str, asked: Group | None, details: Group | None) -> GroupNote:
+        note = (self.groups or {}).get(name)
+        if note is not None and note.by == self.holder:
+            return replace(note, asked=asked)
+        before = None if details is None else details.get("TargetCount", 0)
+        return GroupNote(asked=asked, by=self.holder, before=before, was=note)
+
+
+def _item(call: Call) -> dict[str, Any]:
+    return {key.name: getattr(call, key.name) for key in fields(call)}
