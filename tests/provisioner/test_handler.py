@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ConnectTimeoutError
+from provisioner.hyperpod.claim import Claim
 
 from hyperpod_emulator.hyperpod import HyperPodService
 from hyperpod_shared.errors import (
@@ -20,7 +21,6 @@ from provisioner import handler
 from provisioner.framework.request import BEGUN_AT, CLAIM
 from provisioner.framework.retry import Clock
 from provisioner.helm.client import ReleaseClient
-from provisioner.hyperpod.claim import Claim
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import (
     RESPONSE_URL,

@@ -77,14 +77,14 @@ class Aim:
         former: The CreateCluster input that was wanted before; None if it is not known.
         rolls_back: Whether `former` is a request that failed, and some of it may have been made.
         clears_groups: Whether groups that no template names are a failed request's.
-        software: The text of `software_update`.
+        latest_software: Whether every group without an AMI of its own gets HyperPod's latest.
     """
 
     wanted: ClusterInput
     former: ClusterInput | None
     rolls_back: bool = False
     clears_groups: bool = False
-    software: str = ""
+    latest_software: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,7 +123,12 @@ def changes(aim: Aim, described: Described, tags: Tags, notes: Notes) -> Changes
     software = _software(aim, present_groups(described), base)
     wanted = groups_of(aim.wanted)
     present = present_groups(described)
-    if aim.former == aim.wanted and not fields and _are_noted(wanted, base) and wanted.keys() <= present.keys():
+    if (
+        aim.former == aim.wanted
+        and not fields
+        and _are_noted(wanted, base)
+        and wanted.keys() <= present.keys()
+    ):
         return Changes(software=software)  # only how to wait for it changed
     former = {name: note.asked for name, note in base.items() if note.asked is not None}
     return Changes(
@@ -270,8 +275,7 @@ def _software(aim: Aim, present: Groups, base: Mapping[str, GroupNote]) -> Softw
         for name, group in groups_of(aim.wanted).items()
         if name not in known and asks_for_image(group) and aim.former is not None
     }
-    latest = {name for name, note in base.items() if aim.software and note.software != aim.software}
-    calls = software_updates({**new, **known}, aim.wanted, latest=latest)
+    calls = software_updates({**new, **known}, aim.wanted, latest=aim.latest_software)
 
     def is_needed(call: SoftwareUpdate, name: str, version: str | None) -> bool:
         return name in present and not has_image(
@@ -288,7 +292,7 @@ def _software_back(aim: Aim, present: Groups, undone: Mapping[str, GroupNote]) -
         for name, note in undone.items()
         if note.asked is not None and (note.patched is not None or note.before is None)
     }
-    calls = software_updates(given, aim.wanted, latest=frozenset())
+    calls = software_updates(given, aim.wanted, latest=False)
 
     def is_needed(call: SoftwareUpdate, name: str, version: str | None) -> bool:
         if name not in present or has_image(present[name], call, version, former=given[name]):

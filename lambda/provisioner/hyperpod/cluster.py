@@ -93,9 +93,7 @@ class Executor:
             return look
         former = request.former_groups
         if notes.groups is None:
-            notes = noted_in_tags(
-                notes, tags, described, former=former, software=request.former_software
-            )
+            notes = noted_in_tags(notes, tags, described, former=former)
         elif look.on and look.status in SETTLED and not look.hides_a_call:
             notes = notes.settled(described, former)
         return replace(look, notes=replace(notes, arn=described["ClusterArn"]))
@@ -163,7 +161,7 @@ class Executor:
         wanted, before = self.request.wanted, look.notes
         call = Call(key=CREATE, at=look.now)
         made = {
-            name: GroupNote(asked=group, software=wanted.software_update, by=before.holder)
+            name: GroupNote(asked=group, by=before.holder)
             for name, group in groups_of(wanted.cluster_input).items()
         }
         notes = replace(before.calling(call), groups=made, creation="", arn="")
@@ -183,7 +181,7 @@ class Executor:
         return NOT_YET
 
     def _update(self, look: Look, changed: Mapping[str, Any]) -> Progress:
-        wanted, removed = self.request.wanted, changed.get(TO_DELETE, ())
+        wanted, removed = groups_of(self.request.wanted.cluster_input), changed.get(TO_DELETE, ())
         counts = {name: group[COUNT] for name, group in groups_of(changed).items()}
         call = Call(
             key=UPDATE,
@@ -193,14 +191,8 @@ class Executor:
         )
         notes = look.notes
         if look.on:  # what a rollback does is not what a template asks for
-            notes = notes.changing(
-                changed,
-                groups_of(wanted.cluster_input),
-                look.described,
-                removed=removed,
-                software=wanted.software_update,
-            )
-        return self._call(look, call, notes, notes, lambda: self.api.update(changed))
+            notes = notes.changing(changed, wanted, look.described, removed=removed)
+        return self._call(look, call, notes, lambda: self.api.update(changed))
 
     def _update_software(self, look: Look, key: str, update: SoftwareUpdate) -> Progress:
         groups = groups_of(look.described)
@@ -210,27 +202,15 @@ class Executor:
             unsure=update.may_be_made(groups),
             images={name: image_of(groups[name]) for name, _ in update.groups},
         )
-        wanted, notes = self.request.wanted, [look.notes, look.notes]
+        notes = look.notes
         if look.on:
-            notes = [
-                look.notes.patching(
-                    update,
-                    groups_of(wanted.cluster_input),
-                    look.described,
-                    software=wanted.software_update,
-                    sure=sure,
-                )
-                for sure in (False, True)
-            ]
-        return self._call(
-            look, call, notes[0], notes[1], lambda: self.api.update_software(update.input)
-        )
+            wanted = groups_of(self.request.wanted.cluster_input)
+            notes = notes.patching(update, wanted, look.described)
+        return self._call(look, call, notes, lambda: self.api.update_software(update.input))
 
-    def _call(
-        self, look: Look, call: Call, before: Notes, after: Notes, make: Callable[[], object]
-    ) -> Progress:
+    def _call(self, look: Look, call: Call, notes: Notes, make: Callable[[], object]) -> Progress:
         """Note a call, make it, and note that it was taken: a patch wipes root volumes."""
-        self._note(before.calling(call))
+        self._note(notes.calling(call))
         log.info("updating", cluster=self.api.name, call=call.key)
         now = self.api.turn.clock.now
         try:
@@ -240,9 +220,9 @@ class Executor:
                 self._note(look.notes)
                 raise self._refused("update", error, look) from error
             log.info("not known to be made", cluster=self.api.name, cause=str(error))
-            self._note(before.calling(replace(call, at=now())))  # the calls may have taken long
+            self._note(notes.calling(replace(call, at=now())))  # the calls may have taken long
             return NOT_YET
-        self._note(after.calling(replace(call, at=now(), answered=True)))
+        self._note(notes.calling(replace(call, at=now(), answered=True)))
         return NOT_YET
 
     def _may_be_made(self, look: Look, key: str, error: Exception) -> bool:

@@ -172,12 +172,13 @@ class ClusterRequest:
         Raises:
             ProvisioningError: The former properties cannot be read.
         """
+        software, before = self.wanted.software_update, (self.former or {}).get("SoftwareUpdate")
         return Aim(
             wanted=self.wanted.cluster_input,
             former=None if self.makes_a_cluster else self._former_input(),
             rolls_back=self.rolls_back,
             clears_groups=clears_groups,
-            software=self.wanted.software_update if self.type == "Update" else "",
+            latest_software=self.type == "Update" and software not in {"", before},
         )
 
     def changed_groups(self) -> dict[str, int | None]:
@@ -195,13 +196,6 @@ class ClusterRequest:
         if self.former is None or self.renames:
             return {}
         return groups_of(self.wanted.cluster_input if self.rolls_back else self._former_input())
-
-    @property
-    def former_software(self) -> str:
-        """The text of `software_update` of that template."""
-        if self.rolls_back:
-            return self.wanted.software_update
-        return str((self.former or {}).get("SoftwareUpdate", ""))
 
     def _former_input(self) -> Mapping[str, Any]:
         try:

@@ -10,7 +10,7 @@ side, statuses, and values that HyperPod fills in; a request has none of these.
 """
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -88,19 +88,19 @@ class SoftwareUpdate:
 
 
 def software_updates(
-    former: Mapping[str, Group], wanted: ClusterInput, *, latest: Collection[str]
+    former: Mapping[str, Group], wanted: ClusterInput, *, latest: bool
 ) -> tuple[SoftwareUpdate, ...]:
     """Return the calls that give groups the AMI that is wanted, apart from what they have.
 
     `former` has groups by name as they were asked for before, with the AMI of those that others
-    made; `latest` are the groups that get the latest one, if they have no AMI of their own.
+    made; `latest` says that groups without an AMI of their own get the latest one too.
     """
     calls: dict[tuple[str | None, str], list[tuple[str, str | None]]] = {}
     # Restricted groups are left out: their AMI is HyperPod's own affair.
     for group in wanted.get("InstanceGroups") or ():
         if group[NAME] not in former:
             continue
-        asked = _asked(former[group[NAME]], group, latest=group[NAME] in latest)
+        asked = _asked(former[group[NAME]], group, latest=latest)
         if asked is None:
             continue
         image_id, version = asked

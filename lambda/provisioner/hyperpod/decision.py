@@ -132,17 +132,15 @@ def _answer(look: Look) -> Done | Fail:
 def _notes(look: Look) -> Notes:
     """Return what is noted at the end of a request."""
     if not look.on:
-        return look.notes.given_back(look.described) if look.works else look.notes
+        wanted = groups_of(look.request.wanted.cluster_input)
+        return look.notes.given_back(wanted, look.described) if look.works else look.notes
     creation = look.notes.creation
     if look.works and (look.request.type == "Update" or creation != ADOPTED):
         creation = SUCCEEDED
-    others = differences(look.todo, look.described).keys() | look.images.keys()
-    request = look.request
     reached = look.notes.reached(
-        groups_of(request.wanted.cluster_input),
+        groups_of(look.request.wanted.cluster_input),
         look.described,
-        software=request.wanted.software_update,
-        others=frozenset(others),
+        others=differences(look.todo, look.described).keys() | look.images.keys(),
     )
     return replace(reached, creation=creation)
 

@@ -15,11 +15,11 @@ _CREATION, _LEFT = f"{TAG_PREFIX}creation", f"{TAG_PREFIX}left-groups"
 
 
 def noted_in_tags(
-    notes: Notes, tags: Mapping[str, str], described: Described, *, former: Groups, software: str
+    notes: Notes, tags: Mapping[str, str], described: Described, *, former: Groups
 ) -> Notes:
     """Return the first notes of a cluster.
 
-    `former` are the groups of the template that was deployed last, `software` its text.
+    `former` are the groups of the template that was deployed last.
     """
     present, groups = present_groups(described), {}
     left = dict(
@@ -33,5 +33,5 @@ def noted_in_tags(
         elif number and asked is not None and number == str(details.get("TargetCount")):
             asked = {**asked, COUNT: int(number)}  # asked for again
         if asked is not None:
-            groups[name] = GroupNote(asked=asked, software=software)
+            groups[name] = GroupNote(asked=asked)
     return replace(notes, groups=groups, creation=notes.creation or tags.get(_CREATION, ""))

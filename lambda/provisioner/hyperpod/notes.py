@@ -5,14 +5,13 @@ that a rollback gives back what its request changed, and no more. What a request
 left, its note still says; the next update compares it with what the cluster shows (`settled`).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from hyperpod_shared.cluster_changes import requested_value
 from hyperpod_shared.clusters import (
     COUNT,
-    SOFTWARE_FAILED,
     ClusterStatus,
     Described,
     Group,
@@ -108,22 +107,18 @@ class GroupNote:
 
     Attributes:
         asked: The group as a template asks for it; None if it was removed.
-        software: The text of `software_update` that it was given the latest AMI for.
         by: The request that changed it since `was` held; empty if none did.
         before: How many nodes the group had then; None if it was not there.
         was: What was noted then; None if no template had named the group.
         patched: What it showed of its AMI before the request's call for another; None if there was
             no such call.
-        sure: Whether that call is known to be taken.
     """
 
     asked: Group | None
-    software: str = ""
     by: str = ""
     before: int | None = None
     was: "GroupNote | None" = None
     patched: Sequence[Any] | None = None
-    sure: bool = True
 
     @classmethod
     def of(cls, item: Mapping[str, Any] | None) -> "GroupNote | None":
@@ -133,12 +128,10 @@ class GroupNote:
     @property
     def item(self) -> dict[str, Any]:
         """The note as the journal has it, without what is as by default."""
-        item: dict[str, Any] = {"asked": self.asked, "software": self.software}
+        item: dict[str, Any] = {"asked": self.asked}
         if self.by:
             item |= {"by": self.by, "before": self.before, "was": self.was and self.was.item}
-        return (
-            item if self.patched is None else {**item, "patched": self.patched, "sure": self.sure}
-        )
+        return item if self.patched is None else {**item, "patched": self.patched}
 
     @property
     def count(self) -> int | None:
@@ -159,16 +152,15 @@ class GroupNote:
         if kept is None or kept.asked is None:
             return None
         if self.asked and self.patched and details and not self._has_image(details, self.asked):
-            kept = _with_image_of(self.was, kept)
-        return GroupNote(asked=kept.asked, software=kept.software)
+            return GroupNote(asked={**without_image(self.asked), **_image_in(self.was)})
+        return GroupNote(asked=kept.asked)
 
     def _has_image(self, details: Group, asked: Group) -> bool:
         """Say whether the group has the AMI that was called for, or was given another since."""
-        if not asks_for_image(asked):
-            return self.sure and details.get("SoftwareUpdateStatus") not in SOFTWARE_FAILED
-        shown = slice(1, 3)
+        shown = slice(1, 3)  # the current one
         is_as_before = image_of(details)[shown] == list(self.patched or ())[shown]
-        return shows_image(details, asked, state="Current") or not is_as_before
+        is_given = asks_for_image(asked) and shows_image(details, asked, state="Current")
+        return is_given or not is_as_before
 
     def is_taken_back(self, details: Group | None) -> bool:
         """Say whether the group is as it was before the request."""
@@ -188,12 +180,6 @@ def _may_fall_back(details: Group) -> bool:
     botocore, UpdateCluster: MinInstanceCount.
     """
     return int(details.get("CurrentCount", 0)) < int(details.get("MinCount") or 0)
-
-
-def _with_image_of(other: GroupNote | None, note: GroupNote) -> GroupNote:
-    """Return a note with the AMI of another one."""
-    asked = note.asked and {**without_image(note.asked), **_image_in(other)}
-    return replace(note, asked=asked, software=other.software if other else "")
 
 
 def _image_in(note: GroupNote | None) -> dict[str, Any]:
@@ -337,11 +323,10 @@ class Notes:
         described: Described,
         *,
         removed: Sequence[str],
-        software: str,
     ) -> "Notes":
         """Return the notes of the groups that an UpdateCluster with this input is going to change.
 
-        `removed` are the groups to delete, `software` the text of `software_update`.
+        `removed` are the groups to delete.
         """
         present, base, sent = present_groups(described), self.base, groups_of(update)
         notes = dict(self.groups or {})
@@ -349,41 +334,29 @@ class Notes:
             notes[name] = self._changed(name, None, present.get(name))
         for name in wanted.keys() & sent.keys():
             note, details = base.get(name), present.get(name)
-            asked, text = wanted[name], software
+            asked = wanted[name]
             if details is not None:  # its AMI has calls of its own
                 asked = {**without_image(asked), **_image_in(note)}
-                text = note.software if note else ""
             same = details is not None and details.get("TargetCount") == sent[name][COUNT]
             if not (same and note is not None and note.asked == asked):
-                made = self._changed(name, asked, details)
-                notes[name] = made if made.patched else replace(made, software=text)
+                notes[name] = self._changed(name, asked, details)
         return replace(self, groups=notes)
 
-    def patching(
-        self,
-        update: SoftwareUpdate,
-        wanted: Groups,
-        described: Described,
-        *,
-        software: str,
-        sure: bool,
-    ) -> "Notes":
-        """Return the notes of the groups that an UpdateClusterSoftware gives another AMI.
-
-        `sure` says that SageMaker is known to have taken it.
-        """
+    def patching(self, update: SoftwareUpdate, wanted: Groups, described: Described) -> "Notes":
+        """Return the notes of the groups that an UpdateClusterSoftware gives another AMI."""
         present, notes = present_groups(described), dict(self.groups or {})
         for name, _ in update.groups:
             before = notes.get(name)
             note = self._changed(name, before.asked if before else None, present.get(name))
-            asked = {**without_image(note.asked or wanted[name]), **{key: value for key, value in wanted[name].items() if key in IMAGE_KEYS}}
+            asked = {
+                **without_image(note.asked or wanted[name]),
+                **_image_in(GroupNote(asked=wanted[name])),
+            }
             shown = note.patched if note.patched is not None else image_of(present.get(name, {}))
-            notes[name] = replace(note, asked=asked, software=software, patched=shown, sure=sure)
+            notes[name] = replace(note, asked=asked, patched=shown)
         return replace(self, groups=notes)
 
-    def reached(
-        self, wanted: Groups, described: Described, *, software: str, others: frozenset[str]
-    ) -> "Notes":
+    def reached(self, wanted: Groups, described: Described, *, others: Collection[str]) -> "Notes":
         """Return the notes as an update leaves them, of the groups that are as they are asked for.
 
         `others` are those that are not, or that HyperPod has not the AMI for yet.
@@ -393,20 +366,23 @@ class Notes:
             note = notes.get(name)
             if name in others:
                 continue
-            if note is None or note.asked != wanted[name] or note.software != software:
-                made = self._changed(name, wanted[name], present[name])
-                notes[name] = replace(made, software=software)
+            if note is None or note.asked != wanted[name]:
+                notes[name] = self._changed(name, wanted[name], present[name])
         own = {name: note for name, note in notes.items() if note.by == self.holder}
         return replace(
             self,
             groups=own | {name: notes[name] for name in notes.keys() & {*present, *wanted}},
         )
 
-    def given_back(self, described: Described) -> "Notes":
+    def given_back(self, wanted: Groups, described: Described) -> "Notes":
         """Return the notes as a rollback leaves them: a group that is as before needs no more."""
         present, notes = present_groups(described), dict(self.groups or {})
         for name, note in self.changed_by_undone.items():
-            if note.is_taken_back(present.get(name)):
+            details, asked = present.get(name), wanted.get(name)
+            anew = details and asked and note.before is None
+            if anew and details.get("TargetCount") == asked[COUNT]:
+                notes[name] = GroupNote(asked=asked)
+            elif note.is_taken_back(details):
                 del notes[name]
                 if note.was is not None:
                     notes[name] = note.was

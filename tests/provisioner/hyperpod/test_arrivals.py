@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from provisioner.hyperpod.claim import Claim
+from provisioner.hyperpod.found import Done, Fail, Found, Wait
 
 from hyperpod_shared.failures import ReportedFailure
 from provisioner.hyperpod.arrivals import Arrivals
-from provisioner.hyperpod.claim import Claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.decision import decide
-from provisioner.hyperpod.found import Done, Fail, Found, Wait
 from tests.support.provisioner.decided import (
     LATE,
     MADE,

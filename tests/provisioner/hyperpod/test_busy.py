@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from provisioner.hyperpod.claim import CREATION_TAG
 
 from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.aws_errors import is_conflict
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.hyperpod.claim import CREATION_TAG
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error

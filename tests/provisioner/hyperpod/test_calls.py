@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from botocore.stub import ANY, Stubber
+from provisioner.hyperpod.claim import Claim, properties_key
 
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.hyperpod.claim import Claim, properties_key
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import FUNCTION_ARN, STACK_ID, Framework, Time
 

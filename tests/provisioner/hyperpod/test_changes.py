@@ -3,6 +3,8 @@
 from typing import Any
 
 import pytest
+from provisioner.hyperpod.claim import FOUND_TAG, FoundGroups, LeftGroups
+from provisioner.hyperpod.waiting import remounted, template_differences
 from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
@@ -10,10 +12,8 @@ from hyperpod_cdk.schema.section import Api
 from hyperpod_shared.cluster_changes import KEYS, Refusal
 from hyperpod_shared.owner import STACK_TAG
 from provisioner.hyperpod.changes import Changes, changes, user_tags
-from provisioner.hyperpod.claim import FOUND_TAG, FoundGroups, LeftGroups
 from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.failures import refused_change
-from provisioner.hyperpod.waiting import remounted, template_differences
 
 
 def group(name: str, count: int = 1, **more: Any) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """``Custom::HyperPodCluster`` through the framework's eyes, against the rehearsal's HyperPod."""
 
+from provisioner.hyperpod.claim import CALL_TAG, CREATION_TAG, REQUEST_TAG, SUCCEEDED
+
 from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import STACK_TAG
-from provisioner.hyperpod.claim import CALL_TAG, CREATION_TAG, REQUEST_TAG, SUCCEEDED
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (

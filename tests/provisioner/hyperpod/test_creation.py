@@ -4,6 +4,7 @@ import json
 from typing import Literal
 
 import pytest
+from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, READ_LAG_SECONDS, SUCCEEDED
 
 from hyperpod_emulator.hyperpod import Caller, Faults, HyperPodService, Timings, Unknowns
 from hyperpod_emulator.kubernetes import InProcessControlPlane
@@ -12,7 +13,6 @@ from hyperpod_rehearsal.environment import KubernetesNodes
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import STACK_TAG
 from provisioner.framework.retry import ROLE_PATIENCE_SECONDS
-from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, READ_LAG_SECONDS, SUCCEEDED
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import STACK_ID, Time
 from tests.support.provisioner.fake_s3 import client_error

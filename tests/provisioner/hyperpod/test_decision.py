@@ -4,14 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-
-from hyperpod_shared.failures import ReportedFailure
-from provisioner.framework.operation import StackPhase
-from provisioner.hyperpod.arrivals import Arrivals
-from provisioner.hyperpod.changes import changes
 from provisioner.hyperpod.claim import FOUND_TAG, REFUSED_KEY, Claim, LeftGroups
-from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
-from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.found import (
     AskNodes,
     Create,
@@ -24,6 +17,13 @@ from provisioner.hyperpod.found import (
     UpdateCluster,
     Wait,
 )
+
+from hyperpod_shared.failures import ReportedFailure
+from provisioner.framework.operation import StackPhase
+from provisioner.hyperpod.arrivals import Arrivals
+from provisioner.hyperpod.changes import changes
+from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
+from provisioner.hyperpod.decision import decide
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID
 from tests.support.provisioner.decided import (
     BACK,

@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
+from provisioner.hyperpod.claim import CALL_TAG, LEFT_TAG, Claim, visible_claim
 
 from hyperpod_emulator.hyperpod import Faults
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.hyperpod.claim import CALL_TAG, LEFT_TAG, Claim, visible_claim
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
+from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED
 
 from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (

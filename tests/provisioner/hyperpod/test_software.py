@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
+from provisioner.hyperpod.claim import LeftGroups
 
 from provisioner.hyperpod.changes import Changes, changes
-from provisioner.hyperpod.claim import LeftGroups
 from provisioner.hyperpod.cluster_request import Aim
 
 AMI, OTHER_AMI = "ami-0123456789abcdef0", "ami-0fedcba9876543210"

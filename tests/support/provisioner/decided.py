@@ -3,12 +3,13 @@
 import json
 from dataclasses import replace
 
+from provisioner.hyperpod.claim import CREATION_TAG, Claim
+from provisioner.hyperpod.found import Found
+
 from hyperpod_shared.owner import Owner
 from provisioner.framework.operation import StackPhase
 from provisioner.framework.request import RequestType
-from provisioner.hyperpod.claim import CREATION_TAG, Claim
 from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodClusterProperties
-from provisioner.hyperpod.found import Found
 from tests.support.provisioner.cloudformation import STACK_ID
 from tests.support.provisioner.hyperpod_stack import CLASSIC, group, properties
 
