@@ -152,7 +152,7 @@ class GroupNote:
         if kept is None or kept.asked is None:
             return None
         if self.asked and self.patched and details and not self._has_image(details, self.asked):
-            return GroupNote(asked={**without_image(self.asked), **_image_in(self.was)})
+            return GroupNote(asked={**without_image(self.asked), **_image_in(self._unpatched)})
         return GroupNote(asked=kept.asked)
 
     def _has_image(self, details: Group, asked: Group) -> bool:
@@ -161,6 +161,14 @@ class GroupNote:
         is_as_before = image_of(details)[shown] == list(self.patched or ())[shown]
         is_given = asks_for_image(asked) and shows_image(details, asked, state="Current")
         return is_given or not is_as_before
+
+    @property
+    def _unpatched(self) -> "GroupNote | None":
+        """What was noted before the call for another AMI."""
+        note = self.was
+        while note is not None and note.patched is not None:
+            note = note.was
+        return note
 
     def is_taken_back(self, details: Group | None) -> bool:
         """Say whether the group is as it was before the request."""
@@ -393,7 +401,8 @@ class Notes:
         if note is not None and note.by == self.holder:
             return replace(note, asked=asked)
         before = None if details is None else details.get("TargetCount", 0)
-        return GroupNote(asked=asked, by=self.holder, before=before, was=note)
+        patched = note.patched if note else None  # as long as it is under way
+        return GroupNote(asked=asked, by=self.holder, before=before, was=note, patched=patched)
 
 
 def _item(call: Call) -> dict[str, Any]:
