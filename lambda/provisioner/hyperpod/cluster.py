@@ -22,7 +22,7 @@ from hyperpod_shared.aws_errors import (
     is_transient,
 )
 from hyperpod_shared.cluster_changes import UPDATABLE
-from hyperpod_shared.clusters import COUNT, SETTLED, ClusterInput, groups_of
+from hyperpod_shared.clusters import SETTLED, ClusterInput, groups_of
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.framework import log
 from provisioner.framework.request import Request
@@ -182,11 +182,10 @@ class Executor:
 
     def _update(self, look: Look, changed: Mapping[str, Any]) -> Progress:
         wanted, removed = groups_of(self.request.wanted.cluster_input), changed.get(TO_DELETE, ())
-        counts = {name: group[COUNT] for name, group in groups_of(changed).items()}
         call = Call(
             key=UPDATE,
             at=look.now,
-            counts=counts | dict.fromkeys(removed),
+            groups=groups_of(changed) | dict.fromkeys(removed),
             fields={key: changed[key] for key in changed.keys() & UPDATABLE},
         )
         notes = look.notes

@@ -25,6 +25,7 @@ from provisioner.hyperpod.comparison import (
     SoftwareUpdate,
     asks_for_image,
     covers,
+    is_as_described,
     shows_image,
     without_image,
 )
@@ -47,7 +48,7 @@ class Call:
         answered: Whether SageMaker is known to have taken it. A function that is killed, and an
             answer that is lost, leave that open.
         unsure: Whether the groups will not show whether it was taken.
-        counts: The numbers of nodes that it asks for, by group; None for a group that is to go.
+        groups: The groups as it asks for them, by name; None for one that is to go.
         fields: What else it asks for.
         images: What the groups showed of their AMI before it.
     """
@@ -56,7 +57,7 @@ class Call:
     at: float
     answered: bool = False
     unsure: bool = False
-    counts: Mapping[str, int | None] = field(default_factory=dict)
+    groups: Mapping[str, Group | None] = field(default_factory=dict)
     fields: Mapping[str, Any] = field(default_factory=dict)
     images: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
@@ -70,18 +71,18 @@ class Call:
             return bool(described)
         if self.key == DELETE:
             return described.get("ClusterStatus") in {None, ClusterStatus.DELETING}
-        groups = present_groups(described)
+        present = present_groups(described)
         return (
             all(
-                groups.get(name, {}).get("TargetCount") == count
-                for name, count in self.counts.items()
+                name not in present if group is None else is_as_described(group, present.get(name))
+                for name, group in self.groups.items()
             )
             and all(
                 covers(requested_value(described.get(key)), value)
                 for key, value in self.fields.items()
             )
             and all(
-                image_of(groups.get(name, {})) != list(before)
+                image_of(present.get(name, {})) != list(before)
                 for name, before in self.images.items()
             )
         )
@@ -138,21 +139,25 @@ class GroupNote:
         """How many nodes are asked for; None if the group was removed."""
         return None if self.asked is None else self.asked[COUNT]
 
-    def settled(self, details: Group | None, *, in_former: bool) -> "GroupNote | None":
+    def settled(self, details: Group | None, *, former: Group | None) -> "GroupNote | None":
         """Return what holds of the group, by what the cluster shows of it; None for nothing.
 
-        `in_former` says whether the template that was deployed last names it.
+        `former` is the group in the template that was deployed last.
         """
         if not self.by or (details and (is_updated(details) or _may_fall_back(details))):
             return self
-        if self.was is None and self.before is not None and not in_former:
-            return None  # an operator's, which the request did not keep
         there = None if details is None else details.get("TargetCount")
-        kept = self.was if there == self.before != self.count else self
+        kept: GroupNote | None = self
+        if self.was is None and self.before is not None and former is None:
+            return None  # an operator's, which the request did not keep
+        if there not in {self.count, self.before}:  # changed by hand
+            kept = self if former and former[COUNT] == self.count else self.was
+        elif there != self.count:
+            kept = self.was
         if kept is None or kept.asked is None:
             return None
         if self.asked and self.patched and details and not self._has_image(details, self.asked):
-            return GroupNote(asked={**without_image(self.asked), **_image_in(self._unpatched)})
+            return GroupNote(asked={**without_image(kept.asked), **_image_in(self._unpatched)})
         return GroupNote(asked=kept.asked)
 
     def _has_image(self, details: Group, asked: Group) -> bool:
@@ -172,14 +177,15 @@ class GroupNote:
 
     def is_taken_back(self, details: Group | None) -> bool:
         """Say whether the group is as it was before the request."""
-        if (None if details is None else details.get("TargetCount")) != self.before:
+        there = None if details is None else details.get("TargetCount")
+        if there != self.before or (details and self.patched and is_updated(details)):
             return False
         if not (details and self.asked and self.was and self.was.asked):
             return True
         if asks_for_image(self.was.asked):
             return shows_image(details, self.was.asked, state="Current")
         given = asks_for_image(self.asked) and shows_image(details, self.asked, state="Current")
-        return not (given or is_updated(details))
+        return not given
 
 
 def _may_fall_back(details: Group) -> bool:
@@ -314,7 +320,7 @@ class Notes:
         for name, note in (self.groups or {}).items():
             kept: GroupNote | None = note
             if note.by != self.holder:
-                kept = note.settled(present.get(name), in_former=name in former)
+                kept = note.settled(present.get(name), former=former.get(name))
             if kept is not None:
                 groups[name] = kept
         return replace(self, groups=groups)
