@@ -244,7 +244,7 @@ def arrivals_of(look: Look, *, api: HyperPodApi, last: bool) -> Arrivals:
     """
     groups, arrivals, request = groups_of(look.described), Arrivals(), look.request
     if (
-        look.works
+        look.works()
         and 0 < sum(group.get("TargetCount", 0) for group in groups.values()) <= _MOST_NODES
     ):
         try:
@@ -260,7 +260,7 @@ def arrivals_of(look: Look, *, api: HyperPodApi, last: bool) -> Arrivals:
             arrivals = Arrivals(unlisted=_unlisted(api.name, error))
             log.warning("no nodes", cluster=api.name, cause=str(error))
     short = any(arrivals.is_short(name, group) for name, group in groups.items())
-    if look.works and not short and _has_orchestrator(look.described, request):
+    if look.works() and not short and _has_orchestrator(look.described, request):
         return arrivals
     concerns_nodes = request.makes_a_cluster or look.own is not None
     since = request.begun_at - (0.0 if concerns_nodes else _HINDSIGHT_SECONDS)

@@ -89,12 +89,12 @@ class Executor:
             notes=notes,
             has_journal=entry.is_readable,
         )
-        if not (described and look.is_own and entry.is_readable):
+        if not (described and not look.is_not_own() and entry.is_readable):
             return look
         former = request.former_groups
         if notes.groups is None:
             notes = noted_in_tags(notes, tags, described, former=former)
-        elif look.on and look.status in SETTLED and not look.hides_a_call:
+        elif look.on and look.status in SETTLED and not look.hides_a_call():
             notes = notes.settled(described, former)
         return replace(look, notes=replace(notes, arn=described["ClusterArn"]))
 
@@ -107,7 +107,7 @@ class Executor:
         """
         match step:
             case AskNodes():
-                last = not self.request.waits or look.late
+                last = not self.request.waits or self.request.is_late(look.now)
                 return replace(look, arrivals=self._arrivals(look, last=last))
             case Tag():
                 return self._tag(step, look)

@@ -1,16 +1,15 @@
 """What is done next about a HyperPod cluster: pure, from a look at it and what is noted of it.
 
-The first row whose condition holds says the step. What decides is the cluster as DescribeCluster
-shows it, the notes in the journal, the request, and what CloudFormation does with the stack. The
-page docs/provisioner-steps.md is made of the rows.
+The first state that the look is in has the rows; the first row that holds has the step. What
+decides is the cluster as DescribeCluster shows it, the notes in the journal, the request, and what
+CloudFormation does with the stack. `tools.generate` makes the page of the rows: the words are those
+of the conditions.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from hyperpod_shared.clusters import ClusterStatus, groups_of, present_groups
-from hyperpod_shared.failures import ACCOUNTING
-from provisioner.framework.operation import StackPhase
+from hyperpod_shared.clusters import groups_of, present_groups
 from provisioner.hyperpod.cluster_request import ACCEPTED, FAIL
 from provisioner.hyperpod.differences import differences, remounted, said, template_differences
 from provisioner.hyperpod.failures import (
@@ -25,7 +24,7 @@ from provisioner.hyperpod.failures import (
     without_journal,
 )
 from provisioner.hyperpod.look import Look
-from provisioner.hyperpod.notes import ADOPTED, CREATE_FAILED, SUCCEEDED, Notes
+from provisioner.hyperpod.notes import ADOPTED, SUCCEEDED, Notes
 from provisioner.hyperpod.steps import (
     AskNodes,
     Create,
@@ -38,13 +37,14 @@ from provisioner.hyperpod.steps import (
     Wait,
 )
 
-_TURNED_BACK = frozenset({ClusterStatus.FAILED, ClusterStatus.DELETING, ClusterStatus.ROLLING_BACK})
-
+Rows = tuple[tuple[Callable[[Look], bool], Step | Callable[[Look], Step]], ...]
+"""Conditions, and the steps that follow."""
 
 _NOT_SHOWN = Wait(why="its call is not visible yet")
 _NOT_MARKED = Wait(why="its tags are not visible yet")
 _DELETING = Wait(why="the cluster is being deleted")
 _STILL_FAILED = Wait(why="the cluster still shows Failed")
+_NOTHING_TAKEN_BACK = Done(note="nothing is taken back, since the journal's table is gone")
 
 
 def decide(look: Look) -> Step:
@@ -53,25 +53,17 @@ def decide(look: Look) -> Step:
     Raises:
         ProvisioningError: The former properties cannot be read.
     """
-    rows = next(rows for _, holds, rows in STATES if holds(look))
-    step = next(row for row in rows if row.holds(look)).step
+    rows = next(rows for holds, rows in STATES if holds(look))
+    step = next(step for holds, step in rows if holds(look))
     return step(look) if callable(step) else step
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of the table: when it holds, in words and as a condition, and the step that follows."""
-
-    words: str
-    holds: Callable[[Look], bool]
-    step: Callable[[Look], Step] | Step
+def _too_long(look: Look) -> Step:
+    next_step = "Delete the stack again: the deletion continues where it stopped."
+    return Fail(what=f"is still {look.status} and not deleted", next_step=next_step, explain=False)
 
 
-def _always(_look: Look) -> bool:
-    return True
-
-
-def _busy(look: Look) -> Fail:
+def _busy(look: Look) -> Step:
     if look.request.makes_a_cluster:
         what = f"of an earlier deployment is still there and {look.status}"
     else:
@@ -81,350 +73,150 @@ def _busy(look: Look) -> Fail:
     return Fail(what=what, next_step=next_step, explain=False)
 
 
-def _marks(look: Look) -> Tag:
+def _no_script(look: Look) -> Step:
+    what = f"has no node in group {look.broken}, whose lifecycle script fails on every node"
+    return Fail(what=what, of_creation=look.is_creation, group=look.broken)
+
+
+def _not_ready(look: Look) -> Step:
+    what = f"was not ready after {look.request.wanted.wait_minutes} minutes"
+    what += "" if look.works() else f" (it is {look.status})"
+    return Fail(what=what, of_creation=look.is_creation)
+
+
+def _setback(look: Look) -> Step:
+    if look.turned_back():
+        return Fail(of_creation=look.is_creation)
+    if look.on and look.taken_back:
+        return Wait(why=look.taken_back) if look.called_just_now else Fail(what=look.taken_back)
+    return _NOT_SHOWN
+
+
+def _marks(look: Look) -> Step:
     notes = replace(look.notes, creation=look.creation_now)
     return Tag(add=look.request.owner.tags, notes=notes)
 
 
-def _is_taken(look: Look) -> bool:
-    """Say whether HyperPod has taken all calls, whatever becomes of them."""
-    back = _setback(look)
-    return back is None or (back == _NOT_SHOWN and look.own is not None and look.own.answered)
-
-
-def _setback(look: Look) -> Wait | Fail | None:
-    """Return the step of a request whose last call failed, or does not show yet; else None."""
-    own, makes = look.own, look.request.makes_a_cluster
-    if look.on and look.status in _TURNED_BACK and (makes or own):
-        return Fail(of_creation=look.is_creation)
-    if own is None:
-        return None
-    fresh = own.is_fresh(look.now)
-    if not look.works:
-        return _NOT_SHOWN if fresh and not own.answered else None
-    if look.on and look.taken_back:
-        return Wait(why=look.taken_back) if fresh else Fail(what=look.taken_back)
-    return _NOT_SHOWN if fresh and look.is_unseen else None
-
-
-def _answer(look: Look) -> Done | Fail:
-    """Return the answer of a request whose cluster is not looked at any more."""
-    request, described = look.request, look.described
-    accepts = look.on and request.wanted.wait_for == ACCEPTED
-    if look.on and look.surely and request.wanted.on_shortage == FAIL and not accepts:
-        return Fail(what=f"is not as asked: {said(look.surely)}")
-    aim, differing = request.aim(), {**look.differing}
-    if request.wanted.wait_for == ACCEPTED and look.hides_own_call:
+def _answer(look: Look) -> Step:
+    request, described, surely = look.request, look.described, look.surely
+    accepts = request.wanted.wait_for == ACCEPTED
+    if look.on and surely and request.wanted.on_shortage == FAIL and not accepts:
+        return Fail(what=f"is not as asked: {said(surely)}")
+    if accepts and look.hides_own_call():
         note = "HyperPod has accepted the change, and may not show it yet"
-    else:
-        if not look.on:
-            differing |= dict.fromkeys(look.still_left, "is as an earlier request left it")
-            others = request.changed_groups().keys() & present_groups(described)
-            others -= groups_of(request.wanted.cluster_input).keys() | differing.keys()
-            differing |= dict.fromkeys(
-                others, "is there, as it is not what the failed request made"
-            )
-        template = {**template_differences(aim.wanted, described), **remounted(aim)}
-        note = said(template, differing, look.images)
-    return Done(note=note, notes=_notes(look))
+        return Done(note=note, notes=_notes(look))
+    aim, differing = request.aim(), {**look.differing}
+    if not look.on:
+        differing |= dict.fromkeys(look.still_left, "is as an earlier request left it")
+        others = request.changed_groups().keys() & present_groups(described)
+        others -= groups_of(request.wanted.cluster_input).keys() | differing.keys()
+        differing |= dict.fromkeys(others, "is there, as it is not what the failed request made")
+    template = {**template_differences(aim.wanted, described), **remounted(aim)}
+    return Done(note=said(template, differing, look.images), notes=_notes(look))
 
 
 def _notes(look: Look) -> Notes:
     """Return what is noted at the end of a request."""
+    notes, described = look.notes, look.described
+    wanted = groups_of(look.request.wanted.cluster_input)
     if not look.on:
-        wanted = groups_of(look.request.wanted.cluster_input)
-        return look.notes.given_back(wanted, look.described) if look.works else look.notes
-    creation = look.notes.creation
-    if look.works and (look.request.type == "Update" or creation != ADOPTED):
+        return notes.given_back(wanted, described) if look.works() else notes
+    creation = notes.creation
+    if look.works() and (look.request.type == "Update" or creation != ADOPTED):
         creation = SUCCEEDED
-    reached = look.notes.reached(
-        groups_of(look.request.wanted.cluster_input),
-        look.described,
-        others=differences(look.todo, look.described).keys() | look.images.keys(),
-    )
-    return replace(reached, creation=creation)
+    others = differences(look.todo, described).keys() | look.images.keys()
+    return replace(notes.reached(wanted, described, others=others), creation=creation)
 
 
-_NO_JOURNAL = (
-    Row(
-        "an update is rolled back",
-        lambda look: not look.on,
-        Done(note="nothing is taken back, since the journal's table is gone"),
-    ),
-    Row(
-        "otherwise",
-        _always,
-        lambda look: Refuse(error=without_journal(look.request.wanted.cluster_name)),
-    ),
+def _refused(look: Look) -> Step:
+    request = look.request
+    refuse = differs if request.makes_a_cluster else refused_change
+    return Refuse(error=refuse(request.wanted.cluster_name, look.todo.refusals))
+
+
+_NO_JOURNAL: Rows = (
+    (Look.is_rollback, _NOTHING_TAKEN_BACK),
+    (Look.otherwise, lambda look: Refuse(error=without_journal(look.name))),
 )
-_GONE = (
-    Row(
-        "a call for its creation or deletion may not show yet",
-        lambda look: look.hides_a_call or look.hides_own_call,
-        _NOT_SHOWN,
-    ),
-    Row("it is deleted, or rolled back", lambda look: look.ends_without, Done()),
-    Row(
-        "another name is asked for on the same EKS cluster",
-        lambda look: look.request.renames_in_place(),
-        lambda look: Refuse(error=renamed(look.request.wanted.cluster_name)),
-    ),
-    Row("otherwise", _always, Create()),
+_GONE: Rows = (
+    (Look.hides_any_call, _NOT_SHOWN),
+    (Look.needs_no_cluster, Done()),
+    (Look.renames_in_place, lambda look: Refuse(error=renamed(look.name))),
+    (Look.otherwise, Create()),
 )
-_DELETION = (
-    Row(
-        "it takes too long",
-        lambda look: look.request.waits and look.late,
-        lambda look: Fail(
-            what=f"is still {look.status} and not deleted",
-            next_step="Delete the stack again: the deletion continues where it stopped.",
-            explain=False,
-        ),
-    ),
-    Row(
-        "the cluster is being deleted",
-        lambda look: look.status == ClusterStatus.DELETING,
-        _DELETING,
-    ),
-    Row("the cluster is another owner's", lambda look: look.is_anothers, Done()),
-    Row(
-        "the cluster's tags may not show yet",
-        lambda look: look.may_be_unmarked,
-        _NOT_MARKED,
-    ),
-    Row(
-        "the cluster has no owner",
-        lambda look: not look.is_own,
-        lambda look: Refuse(error=lost_its_tags(look.request.wanted.cluster_name)),
-    ),
-    Row(
-        "the deletion was called for, and the cluster may still show that it failed",
-        lambda look: look.is_deleted_by_request and look.failed and look.called_just_now,
-        _STILL_FAILED,
-    ),
-    Row(
-        "the deletion was called for, and failed",
-        lambda look: look.is_deleted_by_request and look.failed,
-        Fail(),
-    ),
-    Row(
-        "the deletion was called for",
-        lambda look: look.is_deleted_by_request,
-        Delete(),
-    ),
-    Row(
-        "the cluster may have to be kept, and what the stack does is not known",
-        lambda look: (look.is_kept or look.is_adopted) and look.request.phase is None,
-        lambda look: Refuse(error=may_be_kept(look.request.wanted.cluster_name)),
-    ),
-    Row(
-        "a creation is rolled back, and the cluster worked before",
-        lambda look: look.is_adopted and look.request.phase is StackPhase.ROLLING_BACK,
-        Done(),
-    ),
-    Row(
-        "a creation is rolled back, and the user keeps what failed",
-        lambda look: look.is_kept and look.request.phase is StackPhase.ROLLING_BACK,
-        lambda look: Refuse(error=kept(look.request.wanted.cluster_name, nodes=look.nodes)),
-    ),
-    Row("otherwise", _always, Delete()),
+_DELETION: Rows = (
+    (Look.is_polled_late, _too_long),
+    (Look.is_deleting, _DELETING),
+    (Look.is_anothers, Done()),
+    (Look.may_be_unmarked, _NOT_MARKED),
+    (Look.is_unmarked, lambda look: Refuse(error=lost_its_tags(look.name))),
+    (Look.still_shows_failure_after_deletion, _STILL_FAILED),
+    (Look.failed_after_deletion, Fail()),
+    (Look.called_for_deletion, Delete()),
+    (Look.may_have_to_be_kept, lambda look: Refuse(error=may_be_kept(look.name))),
+    (Look.was_taken_over, Done()),
+    (Look.is_kept, lambda look: Refuse(error=kept(look.name, nodes=look.nodes))),
+    (Look.otherwise, Delete()),
 )
-_NOT_OWN = (
-    Row("its tags may not show yet", lambda look: look.may_be_unmarked, _NOT_MARKED),
-    Row(
-        "an update is rolled back",
-        lambda look: not look.on,
-        Done(note="the cluster is not this stack's"),
-    ),
-    Row(
-        "otherwise",
-        _always,
-        lambda look: Refuse(error=belongs_to_another(look.request.wanted.cluster_name, look.tags)),
-    ),
+_NOT_OWN: Rows = (
+    (Look.may_be_unmarked, _NOT_MARKED),
+    (Look.is_rollback, Done(note="the cluster is not this stack's")),
+    (Look.otherwise, lambda look: Refuse(error=belongs_to_another(look.name, look.tags))),
 )
-_BEING_DELETED = (
-    Row("it was just created", lambda look: look.notes.made_the_cluster, Fail()),
-    Row(
-        "the rollback is at its end",
-        lambda look: not look.on and look.request.is_at_its_end(look.now),
-        Done(),
-    ),
-    Row("it takes too long", lambda look: look.on and look.late, _busy),
-    Row("otherwise", _always, _DELETING),
+_BEING_DELETED: Rows = (
+    (Look.is_made_by_request, Fail()),
+    (Look.is_rollback_at_its_end, Done()),
+    (Look.is_late, _busy),
+    (Look.otherwise, _DELETING),
 )
-_BEFORE_CALLS = (
-    Row(
-        "a rollback has another name, or the cluster failed",
-        lambda look: (
-            not look.on
-            and (
-                look.request.renames or (look.failed and (look.request.waits or look.never_worked))
-            )
-        ),
-        Done(),
-    ),
-    Row(
-        "the rollback is at its end",
-        lambda look: not look.on and look.request.is_at_its_end(look.now),
-        _answer,
-    ),
-    Row(
-        "a change is asked for that cannot be made",
-        lambda look: look.is_refused and not look.request.makes_a_cluster,
-        lambda look: Refuse(
-            error=refused_change(look.request.wanted.cluster_name, look.todo.refusals)
-        ),
-    ),
-    Row(
-        "a former deployment's cluster works, and cannot be made the wanted one",
-        lambda look: look.is_refused and look.notes.creation != CREATE_FAILED,
-        lambda look: Refuse(error=differs(look.request.wanted.cluster_name, look.todo.refusals)),
-    ),
-    Row(
-        "a former deployment's cluster failed after it worked",
-        lambda look: look.takes_over and look.failed and not look.never_worked,
-        lambda look: Refuse(
-            error=failed_in_use(look.request.wanted.cluster_name, nodes=look.nodes)
-        ),
-    ),
-    Row(
-        "a former deployment's cluster is busy for too long",
-        lambda look: look.is_busy_for_another and look.late,
-        _busy,
-    ),
-    Row(
-        "a former deployment's cluster is busy",
-        lambda look: look.is_busy_for_another,
-        Wait(why="the cluster of an earlier stack is busy"),
-    ),
-    Row("the cluster is to be marked as the stack's", lambda look: look.is_to_be_marked, _marks),
-    Row(
-        "the creation failed, and is made anew",
-        lambda look: look.is_replaced,
-        Delete(),
-    ),
-    Row(
-        "the cluster still shows that it failed before the call",
-        lambda look: look.on and look.failed and look.request.waits and look.called_just_now,
-        _STILL_FAILED,
-    ),
-    Row(
-        "the cluster failed",
-        lambda look: look.on and look.failed and look.request.waits,
-        Fail(),
-    ),
-)
-_CALLS = (
-    Row(
-        "a call is due, and the last one was taken back, or does not show yet",
-        lambda look: look.call is not None and _setback(look) is not None,
-        lambda look: _setback(look) or _NOT_SHOWN,
-    ),
-    Row(
-        "a call is due, and HyperPod takes it now",
-        lambda look: look.call is not None and look.may_call,
-        lambda look: look.call or _NOT_SHOWN,
-    ),
-    Row(
-        "tags are to be changed",
-        lambda look: bool(look.todo.tags_to_add or look.todo.tags_to_remove),
-        lambda look: Tag(add=look.todo.tags_to_add, remove=look.todo.tags_to_remove),
-    ),
-    Row(
-        "a call is due, and the cluster was busy all the time",
-        lambda look: look.call is not None and look.on and look.late and look.own is None,
-        _busy,
-    ),
-    Row(
-        "a call is due, and the cluster is busy",
-        lambda look: look.call is not None and not (look.on and look.late),
-        Wait(why="the cluster is busy"),
-    ),
-)
-_OUTCOMES = (
-    Row(
-        "what HyperPod has taken is enough",
-        lambda look: look.request.wanted.wait_for == ACCEPTED and _is_taken(look),
-        _answer,
-    ),
-    Row(
-        "the last call was taken back, or does not show yet",
-        lambda look: _setback(look) is not None,
-        lambda look: _setback(look) or _NOT_SHOWN,
-    ),
-    Row(
-        "the cluster is InService, and no node is waited for",
-        lambda look: look.works and not (look.looks_at_database or look.waits_for_nodes),
-        _answer,
-    ),
-    Row(
-        "the nodes are not known",
-        lambda look: look.works and look.arrivals is None,
-        AskNodes(),
-    ),
-    Row(
-        "HyperPod cannot use the accounting database",
-        lambda look: (
-            look.looks_at_database
-            and any(one.cause is ACCOUNTING for one in look.nodes_shown.failures_of(None))
-        ),
+_OUTCOMES: Rows = (
+    (Look.is_accepted, _answer),
+    (Look.is_set_back, _setback),
+    (Look.is_in_service_and_waits_for_no_node, _answer),
+    (Look.lacks_nodes_list, AskNodes()),
+    (
+        Look.cannot_use_database,
         Fail(what="does not use the accounting database that is asked for"),
     ),
-    Row(
-        "HyperPod looks at the accounting database",
-        lambda look: look.looks_at_database and not look.late,
-        Wait(why="the orchestrator is not as asked yet"),
-    ),
-    Row("nothing lacks", lambda look: not look.lacking, _answer),
-    Row(
-        "the lifecycle script of a group fails on every node",
-        lambda look: bool(look.broken),
-        lambda look: Fail(
-            what=f"has no node in group {look.broken}, whose lifecycle script fails on every node",
-            of_creation=look.is_creation,
-            group=look.broken,
-        ),
-    ),
-    Row(
-        "nodes may still come",
-        lambda look: look.concerns_nodes and not (look.late or look.is_settled),
-        lambda look: Wait(why="; ".join(look.lacking)),
-    ),
-    Row(
-        "nodes lack, and are no failure",
-        lambda look: look.request.continues or not look.on,
-        _answer,
-    ),
-    Row(
-        "otherwise",
-        _always,
-        lambda look: Fail(
-            what=f"was not ready after {look.request.wanted.wait_minutes} minutes"
-            + ("" if look.works else f" (it is {look.status})"),
-            of_creation=look.is_creation,
-        ),
-    ),
+    (Look.still_looks_at_database, Wait(why="the orchestrator is not as asked yet")),
+    (Look.lacks_nothing, _answer),
+    (Look.fails_in_script, _no_script),
+    (Look.waits_for_nodes, lambda look: Wait(why="; ".join(look.lacking))),
+    (Look.passes_over_shortage, _answer),
+    (Look.otherwise, _not_ready),
 )
-STATES: tuple[tuple[str, Callable[[Look], bool], tuple[Row, ...]], ...] = (
-    ("the journal's table is gone", lambda look: look.lacks_journal, _NO_JOURNAL),
-    ("there is no cluster", lambda look: not look.described, _GONE),
-    ("a cluster is to be deleted", lambda look: look.request.type == "Delete", _DELETION),
-    ("a cluster is not the stack's", lambda look: not look.is_own, _NOT_OWN),
+_PRESENT: Rows = (
+    (Look.has_nothing_to_take_back, Done()),
+    (Look.is_rollback_at_its_end, _answer),
+    (Look.is_refused, _refused),
     (
-        "what a request before has called for may not show yet",
-        lambda look: look.hides_a_call,
-        (Row("in any case", _always, _NOT_SHOWN),),
+        Look.failed_in_use,
+        lambda look: Refuse(error=failed_in_use(look.name, nodes=look.nodes)),
     ),
+    (Look.is_busy_for_another_too_long, _busy),
+    (Look.is_busy_for_another, Wait(why="the cluster of an earlier stack is busy")),
+    (Look.is_to_be_marked, _marks),
+    (Look.is_replaced, Delete()),
+    (Look.still_shows_failure, _STILL_FAILED),
+    (Look.has_failed, Fail()),
+    (Look.has_call_set_back, _setback),
+    (Look.may_call, lambda look: look.call or _NOT_SHOWN),
     (
-        "the cluster is being deleted",
-        lambda look: look.status == ClusterStatus.DELETING,
-        _BEING_DELETED,
+        Look.has_tags_to_change,
+        lambda look: Tag(add=look.todo.tags_to_add, remove=look.todo.tags_to_remove),
     ),
-    (
-        "the cluster was made by the request",
-        lambda look: look.on and look.notes.made_the_cluster,
-        _OUTCOMES,
-    ),
-    ("a cluster is there", _always, (*_BEFORE_CALLS, *_CALLS, *_OUTCOMES)),
+    (Look.was_busy_all_the_time, _busy),
+    (Look.is_busy, Wait(why="the cluster is busy")),
+    *_OUTCOMES,
 )
-"""What is found, in words and as a condition, and its rows; the first that holds counts."""
+STATES: tuple[tuple[Callable[[Look], bool], Rows], ...] = (
+    (Look.lacks_journal, _NO_JOURNAL),
+    (Look.is_gone, _GONE),
+    (Look.is_deletion, _DELETION),
+    (Look.is_not_own, _NOT_OWN),
+    (Look.hides_a_call, ((Look.otherwise, _NOT_SHOWN),)),
+    (Look.is_deleting, _BEING_DELETED),
+    (Look.is_as_made, _OUTCOMES),
+    (Look.otherwise, _PRESENT),
+)
+"""What is found, and its rows."""

@@ -1,8 +1,10 @@
-"""One look at a cluster: what it shows, what is noted of it, and what is still to be done."""
+"""One look at a cluster: what it shows, what is noted of it, and what is still to be done.
+
+The conditions of the rows of `decision` are methods here, whose texts say when they hold.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from functools import cached_property
 
 from hyperpod_shared.cluster_changes import ORCHESTRATOR, scales
@@ -19,10 +21,12 @@ from hyperpod_shared.clusters import (
     present_groups,
     updated_groups,
 )
+from hyperpod_shared.failures import ACCOUNTING
 from hyperpod_shared.owner import is_marked
+from provisioner.framework.operation import StackPhase
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.changes import Changes, changes
-from provisioner.hyperpod.cluster_request import KEEP, NODES, ClusterRequest
+from provisioner.hyperpod.cluster_request import ACCEPTED, KEEP, NODES, ClusterRequest
 from provisioner.hyperpod.comparison import SoftwareUpdate
 from provisioner.hyperpod.differences import (
     MAY_BE_OLD,
@@ -43,6 +47,8 @@ from provisioner.hyperpod.notes import (
 )
 from provisioner.hyperpod.steps import UpdateCluster, UpdateSoftware
 
+_TURNED_BACK = frozenset({ClusterStatus.FAILED, ClusterStatus.DELETING, ClusterStatus.ROLLING_BACK})
+
 
 @dataclass(frozen=True, kw_only=True)
 class Look:
@@ -60,12 +66,51 @@ class Look:
     arrivals: Arrivals | None = None
     has_journal: bool = True
 
-    # The cluster.
+    def otherwise(self) -> bool:
+        """Otherwise."""
+        return True
+
+    # The request.
 
     @property
-    def lacks_journal(self) -> bool:
-        """Whether nothing can be noted of what is to be changed; a deletion needs no notes."""
-        return not (self.has_journal or self.request.type == "Delete")
+    def name(self) -> str:
+        """The name of the cluster that is wanted."""
+        return self.request.wanted.cluster_name
+
+    @property
+    def on(self) -> bool:
+        """Whether the request is no rollback of an update."""
+        return not self.request.rolls_back
+
+    def is_rollback(self) -> bool:
+        """An update is taken back."""
+        return self.request.rolls_back
+
+    def is_rollback_at_its_end(self) -> bool:
+        """An update is taken back, and has to be answered now."""
+        return self.request.rolls_back and self.request.is_at_its_end(self.now)
+
+    def is_deletion(self) -> bool:
+        """The cluster is to be deleted."""
+        return self.request.type == "Delete"
+
+    def needs_no_cluster(self) -> bool:
+        """The cluster is to be deleted, or an update is taken back."""
+        return self.is_deletion() or self.is_rollback()
+
+    def renames_in_place(self) -> bool:
+        """Another name is asked for on the same EKS cluster."""
+        return self.request.renames_in_place()
+
+    def is_late(self) -> bool:
+        """The request, no rollback, has waited for as long as the configuration lets it."""
+        return self.on and self.request.is_late(self.now)
+
+    def is_polled_late(self) -> bool:
+        """The deletion takes too long."""
+        return self.request.waits and self.request.is_late(self.now)
+
+    # The cluster.
 
     @property
     def status(self) -> str:
@@ -73,13 +118,8 @@ class Look:
         return str(self.described.get("ClusterStatus", ""))
 
     @property
-    def works(self) -> bool:
-        """Whether the cluster is InService."""
-        return self.status == ClusterStatus.IN_SERVICE
-
-    @property
     def failed(self) -> bool:
-        """Whether the cluster has failed."""
+        """Whether the cluster shows that it failed."""
         return self.status == ClusterStatus.FAILED
 
     @property
@@ -87,11 +127,23 @@ class Look:
         """How many nodes the cluster has now."""
         return sum(group.get("CurrentCount", 0) for group in groups_of(self.described).values())
 
-    @property
+    def is_gone(self) -> bool:
+        """There is no cluster."""
+        return not self.described
+
+    def works(self) -> bool:
+        """The cluster is InService."""
+        return self.status == ClusterStatus.IN_SERVICE
+
+    def is_deleting(self) -> bool:
+        """The cluster is being deleted."""
+        return self.status == ClusterStatus.DELETING
+
+    @cached_property
     def worked(self) -> bool:
         """Whether the cluster is known to have been InService, for this stack or a former one."""
         is_former = not self.request.owner.owns_tags(self.tags)
-        is_anothers = is_former and self.notes.creation != CREATE_FAILED and self.works
+        is_anothers = is_former and self.notes.creation != CREATE_FAILED and self.works()
         return self.notes.creation in {SUCCEEDED, ADOPTED} or is_anothers
 
     @property
@@ -100,38 +152,144 @@ class Look:
 
         A deployment can end before the creation does, so that its failure is not noted.
         """
-        if self.notes.creation == CREATE_FAILED:
-            return True
         # Without its groups, a description does not say how many nodes run.
-        listed = bool(groups_of(self.described))
-        return self.failed and not self.worked and listed and self.nodes == 0
+        is_empty = bool(groups_of(self.described)) and self.nodes == 0
+        is_noted = self.notes.creation == CREATE_FAILED
+        return is_noted or (self.failed and not self.worked and is_empty)
 
     # Whose it is.
 
-    @property
-    def is_own(self) -> bool:
-        """Whether the cluster is the stack's, or, but for a deletion, a former stack's."""
+    def lacks_journal(self) -> bool:
+        """The journal's table is gone, and the cluster is not to be deleted."""
+        return not (self.has_journal or self.is_deletion())
+
+    def is_not_own(self) -> bool:
+        """The cluster is not the stack's, nor, but for a deletion, a former stack's of its name."""
         owner = self.request.owner
         if not is_marked(self.tags):
-            return bool(self.notes.arn == self.described["ClusterArn"])
-        is_deletion = self.request.type == "Delete"
-        return owner.owns_tags(self.tags) if is_deletion else owner.owned_before(self.tags)
+            return bool(self.notes.arn != self.described["ClusterArn"])
+        is_own = owner.owns_tags if self.is_deletion() else owner.owned_before
+        return not is_own(self.tags)
 
-    @property
     def is_anothers(self) -> bool:
-        """Whether the cluster is known to be another owner's."""
-        return is_marked(self.tags) and not self.is_own
+        """The cluster is another owner's."""
+        return is_marked(self.tags) and self.is_not_own()
 
-    @property
+    def is_unmarked(self) -> bool:
+        """The cluster has no owner."""
+        return self.is_not_own() and not is_marked(self.tags)
+
     def may_be_unmarked(self) -> bool:
-        """Whether the cluster's tags may not be visible yet, or no more."""
-        if self.is_own or self.is_anothers:
-            return False
-        created: datetime | None = self.described.get("CreationTime")
-        since = created.timestamp() if created else 0.0
+        """The cluster's tags may not be visible yet, or not any more."""
+        created = self.described.get("CreationTime")
+        since: float = created.timestamp() if created else 0.0
         if self.request.type != "Create":
             since = max(since, self.request.begun_at)
-        return self.now < since + READ_LAG_SECONDS
+        return self.is_unmarked() and self.now < since + READ_LAG_SECONDS
+
+    # Deletion.
+
+    def called_for_deletion(self) -> bool:
+        """The request has called for the deletion."""
+        return self.own is not None and self.own.key == DELETE
+
+    def failed_after_deletion(self) -> bool:
+        """The request has called for the deletion, which failed."""
+        return self.called_for_deletion() and self.failed
+
+    def still_shows_failure_after_deletion(self) -> bool:
+        """The request has just called for the deletion of a cluster that failed."""
+        return self.failed_after_deletion() and self.called_just_now
+
+    @property
+    def is_failed_creation(self) -> bool:
+        """Whether the creation failed, and such a cluster is kept."""
+        keeps = self.request.wanted.on_create_failure == KEEP
+        return keeps and (self.notes.creation == CREATE_FAILED or self.failed)
+
+    @property
+    def is_adopted(self) -> bool:
+        """Whether the stack took over a cluster that worked."""
+        return self.notes.creation == ADOPTED
+
+    def may_have_to_be_kept(self) -> bool:
+        """The cluster may have to be kept, since it is not known what the stack does."""
+        return (self.is_failed_creation or self.is_adopted) and self.request.phase is None
+
+    def was_taken_over(self) -> bool:
+        """The stack rolls back, and the cluster worked before the stack took it over."""
+        return self.is_adopted and self.request.phase is StackPhase.ROLLING_BACK
+
+    def is_kept(self) -> bool:
+        """The stack rolls back, and a creation that failed is kept for the user to look at."""
+        return self.is_failed_creation and self.request.phase is StackPhase.ROLLING_BACK
+
+    # What was there before.
+
+    @property
+    def takes_over(self) -> bool:
+        """Whether the cluster is that of a former deployment."""
+        return self.on and self.request.makes_a_cluster
+
+    @property
+    def creation_now(self) -> str:
+        """What is noted of the creation as the request takes the cluster."""
+        return ADOPTED if self.takes_over and self.worked else self.notes.creation
+
+    @property
+    def is_creation(self) -> bool:
+        """Whether a failure is one of the cluster's creation."""
+        return self.notes.made_the_cluster or (self.request.makes_a_cluster and not self.worked)
+
+    def is_made_by_request(self) -> bool:
+        """The cluster was just made by the request."""
+        return self.notes.made_the_cluster
+
+    def is_as_made(self) -> bool:
+        """The cluster was made by the request, which is no rollback."""
+        return self.on and self.notes.made_the_cluster
+
+    def has_nothing_to_take_back(self) -> bool:
+        """An update is taken back, and the cluster failed, or the request asked for another."""
+        failed = self.failed and (self.request.waits or self.never_worked)
+        return not self.on and (self.request.renames or failed)
+
+    def is_refused(self) -> bool:
+        """A change is asked for that cannot be made."""
+        if not (self.on and self.todo.refusals) or (self.failed and self.never_worked):
+            return False
+        return not self.takes_over or (self.works() and self.notes.creation != CREATE_FAILED)
+
+    def failed_in_use(self) -> bool:
+        """A former deployment's cluster failed after it worked."""
+        return self.takes_over and self.failed and not self.never_worked
+
+    def is_busy_for_another(self) -> bool:
+        """A former deployment's working cluster is busy: it stays that stack's."""
+        return self.takes_over and self.worked and not (self.works() or self.is_adopted)
+
+    def is_busy_for_another_too_long(self) -> bool:
+        """A former deployment's working cluster is busy for too long."""
+        return self.is_busy_for_another() and self.is_late()
+
+    def is_to_be_marked(self) -> bool:
+        """The cluster is to be marked as the stack's, or to be noted as taken over."""
+        is_marked_so = self.request.owner.owns_tags(self.tags)
+        return self.on and not (is_marked_so and self.creation_now == self.notes.creation)
+
+    def is_replaced(self) -> bool:
+        """The creation failed, so that it is made anew."""
+        differs = self.takes_over and self.works() and self.notes.creation == CREATE_FAILED
+        failed = self.failed and self.never_worked
+        return self.on and (failed or (differs and bool(self.todo.refusals)))
+
+    def has_failed(self) -> bool:
+        """The cluster has failed, and the request is no rollback."""
+        return self.on and self.failed and self.request.waits
+
+    def still_shows_failure(self) -> bool:
+        """The cluster failed, and may not show yet what the request has just called for."""
+        return self.has_failed() and self.called_just_now
 
     # Calls.
 
@@ -141,25 +299,33 @@ class Look:
         return self.notes.own
 
     @property
-    def hides_a_call(self) -> bool:
-        """Whether the cluster may not show yet what a request before has called for."""
-        last = self.notes.former
-        return bool(last and last.is_fresh(self.now) and not last.is_shown(self.described))
+    def called_just_now(self) -> bool:
+        """Whether the request's last call is so young that the cluster may show what was before."""
+        return self.own is not None and self.own.is_fresh(self.now)
 
-    @property
+    def hides_a_call(self) -> bool:
+        """The cluster may not show yet what a request before has called for."""
+        return self._hides(self.notes.former)
+
     def hides_own_call(self) -> bool:
-        """Whether the cluster may not show yet what the request itself has called for."""
-        own = self.own
-        return bool(own and own.is_fresh(self.now) and not own.is_shown(self.described))
+        """The cluster may not show yet what the request has called for."""
+        return self._hides(self.own)
+
+    def hides_any_call(self) -> bool:
+        """A cluster that was called for may not show yet."""
+        return self.hides_a_call() or self.hides_own_call()
+
+    def _hides(self, call: Call | None) -> bool:
+        return bool(call and call.is_fresh(self.now) and not call.is_shown(self.described))
 
     @cached_property
     def todo(self) -> Changes:
         """What leads to what is wanted."""
-        request = self.request
-        if self.on and self.notes.made_the_cluster:
-            return Changes()  # as it is wanted
-        clears = request.makes_a_cluster and not self.worked
-        return changes(request.aim(clears_groups=clears), self.described, self.tags, self.notes)
+        if self.is_as_made():
+            return Changes()
+        clears = self.request.makes_a_cluster and not self.worked
+        aim = self.request.aim(clears_groups=clears)
+        return changes(aim, self.described, self.tags, self.notes)
 
     @cached_property
     def call(self) -> UpdateCluster | UpdateSoftware | None:
@@ -170,7 +336,7 @@ class Look:
         if self.todo.update and self._is_due(UPDATE):
             return UpdateCluster(input=self.todo.update)
         for key, update in self.todo.software:
-            if update.groups and (self._is_due(key) and self._may_be_made(key, update)):
+            if update.groups and self._is_due(key) and self._is_not_made(key, update):
                 return UpdateSoftware(key=key, update=update)
         return None
 
@@ -178,33 +344,42 @@ class Look:
         made = self.notes.call(key)
         return made is None or not (made.answered or made.is_fresh(self.now))
 
-    def _may_be_made(self, key: str, update: SoftwareUpdate) -> bool:
+    def _is_not_made(self, key: str, update: SoftwareUpdate) -> bool:
         made, groups = self.notes.call(key), groups_of(self.described)
-        if made is None:
-            return True
-        is_known = update.shows(groups) and made.unsure
+        is_known = made is None or (update.shows(groups) and made.unsure)
         return is_known or not update.may_be_made(groups)
 
-    @property
     def may_call(self) -> bool:
-        """Whether HyperPod takes the next call now.
+        """A call is due, and HyperPod takes it now.
 
-        It has to wait for an update of AMIs that may be the request's own: that which is seen later
-        is its own then.
+        It waits for an update of AMIs that may be the request's own: that which is seen later is
+        its own then.
         """
         call, groups = self.call, groups_of(self.described)
         if isinstance(call, UpdateCluster):  # made again, when the calls after it may be made, too
             again = self.notes.call(UPDATE) is not None
             return self.status in SETTLED and not (again and any(map(is_updated, groups.values())))
         names = call.update.groups if call else ()
-        return self.works and not any(is_updated(groups.get(name, {})) for name, _ in names)
+        waits = any(is_updated(groups.get(name, {})) for name, _ in names)
+        return call is not None and self.works() and not waits
+
+    def has_tags_to_change(self) -> bool:
+        """Tags are to be changed."""
+        return bool(self.todo.tags_to_add or self.todo.tags_to_remove)
+
+    def was_busy_all_the_time(self) -> bool:
+        """A call is due, and the cluster was busy all the time."""
+        return self.call is not None and self.is_late() and self.own is None
+
+    def is_busy(self) -> bool:
+        """A call is due, and the cluster is busy."""
+        return self.call is not None and not self.is_late()
 
     @cached_property
     def differing(self) -> Mapping[str, str]:
         """What the cluster surely lacks of what it is to be."""
         update = {} if scales(self.described) else self.todo.update  # the numbers are Karpenter's
-        own = replace(self.todo, update=update)
-        return differences(own, self.described)
+        return differences(replace(self.todo, update=update), self.described)
 
     @cached_property
     def images(self) -> Mapping[str, str]:
@@ -216,6 +391,20 @@ class Look:
         """What the cluster surely has otherwise."""
         images = {name: what for name, what in self.images.items() if what != MAY_BE_OLD}
         return {**self.differing, **images}
+
+    @cached_property
+    def still_left(self) -> list[str]:
+        """The groups that requests before the one that is taken back have left."""
+        notes, present = self.notes, present_groups(self.described)
+        return [
+            name
+            for name, note in (notes.groups or {}).items()
+            if note.by
+            and note.by not in {notes.holder, *notes.undone}
+            and note.count == present.get(name, {}).get("TargetCount")
+        ]
+
+    # What became of the last call.
 
     @cached_property
     def taken_back(self) -> str:
@@ -233,35 +422,66 @@ class Look:
         edited = own.answered and own.key == UPDATE and was_edited(self.described)
         return "took its update back" if lacks or edited else ""
 
-    @property
-    def called_just_now(self) -> bool:
-        """Whether the request's last call is so young that the cluster may show what was before."""
-        return self.own is not None and self.own.is_fresh(self.now)
+    def turned_back(self) -> bool:
+        """The cluster fails, or goes back, after the request has called."""
+        called = self.request.makes_a_cluster or self.own is not None
+        return self.on and called and self.status in _TURNED_BACK
 
-    @property
-    def is_unseen(self) -> bool:
-        """Whether the cluster does not show yet what the request called for."""
+    def is_set_back(self) -> bool:
+        """The request's last call failed, or does not show yet."""
         own = self.own
-        return bool(
-            own and (self.todo.update or not (own.answered and own.is_shown(self.described)))
+        if own is None or self.turned_back():
+            return self.turned_back()
+        if not self.works():
+            return self.called_just_now and not own.answered
+        if self.on and self.taken_back:
+            return True
+        is_shown = own.answered and own.is_shown(self.described) and not self.todo.update
+        return self.called_just_now and not is_shown
+
+    def has_call_set_back(self) -> bool:
+        """A call is due, and the one before failed, or does not show yet."""
+        return self.call is not None and self.is_set_back()
+
+    def is_accepted(self) -> bool:
+        """What HyperPod has taken is enough, whatever becomes of it."""
+        waits = self.is_set_back() and not (
+            self.own is not None
+            and self.own.answered
+            and not (self.turned_back() or (self.on and self.taken_back))
         )
+        return self.request.wanted.wait_for == ACCEPTED and not waits
 
-    # Time, and what is waited for.
-
-    @property
-    def on(self) -> bool:
-        """Whether the request is no rollback of an update."""
-        return not self.request.rolls_back
+    # Nodes.
 
     @property
-    def late(self) -> bool:
-        """Whether the request has waited for as long as the configuration lets it."""
-        return self.request.is_late(self.now)
+    def nodes_shown(self) -> Arrivals:
+        """How far the nodes have come, as far as that was asked for."""
+        return self.arrivals or Arrivals()
 
     @property
-    def is_creation(self) -> bool:
-        """Whether a failure is one of the cluster's creation."""
-        return self.notes.made_the_cluster or (self.request.makes_a_cluster and not self.worked)
+    def looks_at_database(self) -> bool:
+        """Whether HyperPod looks at another accounting database: it may go back to the former."""
+        called = self.works() and self.on and self.own is not None
+        return called and ORCHESTRATOR in differences(self.todo, self.described)
+
+    def is_in_service_and_waits_for_no_node(self) -> bool:
+        """The cluster is InService, and no node is waited for."""
+        waits = self.on and self.request.wanted.wait_for == NODES
+        return self.works() and not (self.looks_at_database or waits)
+
+    def lacks_nodes_list(self) -> bool:
+        """The nodes are not known."""
+        return self.works() and self.arrivals is None
+
+    def cannot_use_database(self) -> bool:
+        """HyperPod cannot use the accounting database."""
+        failures = self.nodes_shown.failures_of(None)
+        return self.looks_at_database and any(one.cause is ACCOUNTING for one in failures)
+
+    def still_looks_at_database(self) -> bool:
+        """HyperPod looks at the accounting database."""
+        return self.looks_at_database and not self.is_late()
 
     @property
     def of_template(self) -> Described:
@@ -277,18 +497,19 @@ class Look:
     @cached_property
     def lacking(self) -> list[str]:
         """What the cluster lacks of what is waited for, as short texts."""
-        if not self.works:
+        if not self.works():
             return [f"the cluster is {self.status}"]
-        arrivals, described = self.nodes_shown, self.of_template
-        return [*arrivals.shortages(described), *updated_groups(described)]
+        described = self.of_template
+        return [*self.nodes_shown.shortages(described), *updated_groups(described)]
+
+    def lacks_nothing(self) -> bool:
+        """Nothing lacks."""
+        return not self.lacking
 
     @property
-    def broken(self) -> str:
-        """A group whose nodes all fail in their lifecycle script; empty if there is none."""
-        arrivals = self.nodes_shown
-        if not (self.works and self.concerns_nodes):
-            return ""
-        return next(iter(arrivals.without_script(self.of_template, late=self.late)), "")
+    def is_patient(self) -> bool:
+        """Whether a shortage is a failure, or the cluster is not there yet."""
+        return not (self.works() and self.request.continues)
 
     @property
     def concerns_nodes(self) -> bool:
@@ -296,102 +517,21 @@ class Look:
         return self.is_patient or self.request.makes_a_cluster or self.own is not None
 
     @property
-    def is_patient(self) -> bool:
-        """Whether a shortage is a failure, or the cluster is not there yet."""
-        return not (self.works and self.request.continues)
+    def broken(self) -> str:
+        """A group whose nodes all fail in their lifecycle script; empty if there is none."""
+        late = self.request.is_late(self.now)
+        return next(iter(self.nodes_shown.without_script(self.of_template, late=late)), "")
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether waiting any longer would hardly tell more."""
-        if self.is_patient:
-            return False
-        return self.nodes_shown.are_settled(self.of_template, now=self.now)
+    def fails_in_script(self) -> bool:
+        """The lifecycle script of a group fails on every node."""
+        return self.works() and self.concerns_nodes and bool(self.broken)
 
-    @property
-    def nodes_shown(self) -> Arrivals:
-        """How far the nodes have come, as far as that was asked for."""
-        return self.arrivals or Arrivals()
-
-    @property
-    def looks_at_database(self) -> bool:
-        """Whether HyperPod looks at another accounting database: it may go back to the former."""
-        called = self.works and self.on and self.own is not None
-        return called and ORCHESTRATOR in differences(self.todo, self.described)
-
-    @property
     def waits_for_nodes(self) -> bool:
-        """Whether the request waits for nodes."""
-        return self.on and self.request.wanted.wait_for == NODES
+        """Nodes may still come."""
+        settled = self.nodes_shown.are_settled(self.of_template, now=self.now)
+        is_over = self.request.is_late(self.now) or (settled and not self.is_patient)
+        return self.concerns_nodes and not is_over
 
-    # What was there before.
-
-    @property
-    def takes_over(self) -> bool:
-        """Whether the cluster is that of a former deployment."""
-        return self.on and self.request.makes_a_cluster
-
-    @property
-    def is_replaced(self) -> bool:
-        """Whether the creation failed, so that it is made anew."""
-        differs = self.is_refused and self.takes_over and self.notes.creation == CREATE_FAILED
-        return self.on and (differs or (self.failed and self.never_worked))
-
-    @property
-    def is_refused(self) -> bool:
-        """Whether a change is asked for that cannot be made."""
-        if not (self.on and self.todo.refusals):
-            return False
-        replaced = self.failed and self.never_worked
-        return not replaced and (self.works or not self.request.makes_a_cluster)
-
-    @property
-    def is_busy_for_another(self) -> bool:
-        """Whether a former deployment's working cluster is busy: it stays that stack's."""
-        return self.takes_over and self.worked and not self.works and not self.is_adopted
-
-    @property
-    def is_to_be_marked(self) -> bool:
-        """Whether the cluster is a former stack's, or is to be noted as taken over."""
-        is_marked_so = self.request.owner.owns_tags(self.tags)
-        return self.on and not (is_marked_so and self.creation_now == self.notes.creation)
-
-    @property
-    def creation_now(self) -> str:
-        """What is noted of the creation as the request takes the cluster."""
-        return ADOPTED if self.takes_over and self.worked else self.notes.creation
-
-    # Deletion.
-
-    @property
-    def ends_without(self) -> bool:
-        """Whether a request is done when there is no cluster."""
-        return self.request.type == "Delete" or not self.on
-
-    @property
-    def is_adopted(self) -> bool:
-        """Whether the stack took over a cluster that worked."""
-        return self.notes.creation == ADOPTED
-
-    @property
-    def is_deleted_by_request(self) -> bool:
-        """Whether the request has called for the deletion already."""
-        return self.own is not None and self.own.key == DELETE
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether a failed creation is left to the user to look at."""
-        keeps = self.request.wanted.on_create_failure == KEEP
-        return keeps and (self.notes.creation == CREATE_FAILED or self.failed)
-
-    @property
-    def still_left(self) -> set[str]:
-        """The groups that requests before the one that is taken back have left."""
-        notes, present = self.notes, present_groups(self.described)
-        return {
-            name
-            for name, note in (notes.groups or {}).items()
-            if note.by
-            and note.by not in {notes.holder, *notes.undone}
-            and name in present
-            and note.count == present[name].get("TargetCount")
-        }
+    def passes_over_shortage(self) -> bool:
+        """Nodes lack, and that is no failure."""
+        return self.request.continues or not self.on

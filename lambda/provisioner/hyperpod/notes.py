@@ -393,9 +393,9 @@ class Notes:
         present, notes = present_groups(described), dict(self.groups or {})
         for name, note in self.changed_by_undone.items():
             details, asked = present.get(name), wanted.get(name)
-            anew = details and asked and note.before is None
-            if anew and details.get("TargetCount") == asked[COUNT]:
-                notes[name] = GroupNote(asked=asked)
+            if note.before is None and details and asked:
+                if details.get("TargetCount") == asked[COUNT]:
+                    notes[name] = GroupNote(asked=asked)
             elif note.is_taken_back(details):
                 del notes[name]
                 if note.was is not None:
