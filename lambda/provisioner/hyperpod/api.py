@@ -5,12 +5,21 @@ Only a cluster in Continuous mode has error events.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, AwsClient, code, is_denied, is_not_found, or_none
+from hyperpod_shared.aws_errors import (
+    AWS_ERRORS,
+    AwsClient,
+    code,
+    is_denied,
+    is_not_found,
+    is_throttled,
+    is_transient,
+    or_none,
+)
 from hyperpod_shared.cluster_changes import ORCHESTRATOR, requested_value
 from hyperpod_shared.clusters import CONTINUOUS, ClusterInput, ClusterStatus, Described, groups_of
 from hyperpod_shared.errors import UnreachableError
@@ -35,13 +44,15 @@ _GONE = frozenset({GovernanceStatus.DELETED, GovernanceStatus.DELETING})
 class HyperPodApi:
     """One cluster, by name. Each method raises the error with which SageMaker refuses its call.
 
-    If patient, it retries what may pass with time; else the caller comes back later.
+    If patient, it retries what may pass with time; else the caller comes back later. `lost` has the
+    errors that do not say whether SageMaker took a call.
     """
 
     sagemaker: AwsClient
     name: str
     turn: Turn
     patient: bool
+    lost: list[Exception] = field(default_factory=list)
 
     def describe(self) -> tuple[Described, dict[str, str]]:
         """Return DescribeCluster's answer and the tags; both empty if there is no such cluster."""
@@ -107,7 +118,12 @@ class HyperPodApi:
     def _change(self, call: Callable[[], T]) -> T:
         def attempt() -> T:
             self.turn.require()
-            return call()
+            try:
+                return call()
+            except AWS_ERRORS as error:
+                if is_transient(error) and not is_throttled(error):
+                    self.lost.append(error)
+                raise
 
         return self._call(attempt)
 

@@ -171,10 +171,9 @@ class Executor:
         except AWS_ERRORS as error:
             # It is there after all: made by another attempt, or not visible before. Or the EKS
             # cluster is being created or updated; AWS does not say in which words it says so.
-            is_there = is_in_use(error)
-            if not (is_there or is_transient(error)) or is_throttled(error):
+            if not (is_in_use(error) or self.api.lost):
                 self._note(before)
-            if not (is_there or is_conflict(error)) or self._gives_up(look):
+            if not (is_in_use(error) or is_conflict(error)) or self._gives_up(look):
                 raise self._refused("create", error, look) from error
             return NOT_YET
         self._note(replace(notes.calling(replace(call, answered=True)), arn=arn))
@@ -201,10 +200,10 @@ class Executor:
             unsure=update.may_be_made(groups),
             images={name: image_of(groups[name]) for name, _ in update.groups},
         )
-        notes = look.notes
+        notes = look.notes.patching_back(update)
         if look.on:
             wanted = groups_of(self.request.wanted.cluster_input)
-            notes = notes.patching(update, wanted, look.described)
+            notes = look.notes.patching(update, wanted, look.described)
         return self._call(look, call, notes, lambda: self.api.update_software(update.input))
 
     def _call(self, look: Look, call: Call, notes: Notes, make: Callable[[], object]) -> Progress:
@@ -216,7 +215,8 @@ class Executor:
             make()
         except AWS_ERRORS as error:
             if not self._may_be_made(look, call.key, error):
-                self._note(look.notes)
+                if not self.api.lost:
+                    self._note(look.notes)
                 raise self._refused("update", error, look) from error
             log.info("not known to be made", cluster=self.api.name, cause=str(error))
             self._note(notes.calling(replace(call, at=now())))  # the calls may have taken long
@@ -316,12 +316,16 @@ class HyperPodCluster:
     ) -> Accepted:
         """Make the first change, if one can be made now."""
         executor = self._executor(request, properties, turn, waits=False)
-        answer: Progress | Look = executor.look()
-        while isinstance(answer, Look):
-            step = decide(answer)
-            # `is_complete` fails: CloudFormation then sends the Delete of what there is.
-            failed = isinstance(step, Fail)
-            answer = executor.take(Wait(why="the cluster failed") if failed else step, answer)
+        try:
+            answer: Progress | Look = executor.look()
+            while isinstance(answer, Look):
+                step = decide(answer)
+                # `is_complete` fails: CloudFormation then sends the Delete of what there is.
+                failed = isinstance(step, Fail)
+                answer = executor.take(Wait(why="the cluster failed") if failed else step, answer)
+        except AWS_ERRORS as error:
+            if not is_not_found(error):  # gone between two calls: `is_complete` sees that it is
+                raise
         return Accepted()
 
     def is_complete(

@@ -156,16 +156,18 @@ class GroupNote:
             kept = self.was
         if kept is None or kept.asked is None:
             return None
-        if self.asked and self.patched and details and not self._has_image(details, self.asked):
+        patched = self.patched is not None and details is not None
+        if patched and self.asked and not self._has_image(details or {}, self.asked):
             return GroupNote(asked={**without_image(kept.asked), **_image_in(self._unpatched)})
         return GroupNote(asked=kept.asked)
 
     def _has_image(self, details: Group, asked: Group) -> bool:
         """Say whether the group has the AMI that was called for, or was given another since."""
-        shown = slice(1, 3)  # the current one
-        is_as_before = image_of(details)[shown] == list(self.patched or ())[shown]
-        is_given = asks_for_image(asked) and shows_image(details, asked, state="Current")
-        return is_given or not is_as_before
+        if asks_for_image(asked) and shows_image(details, asked, state="Current"):
+            return True
+        current = slice(1, 3)
+        before = list(self.patched or ())[current]
+        return before not in ([], image_of(details)[current])
 
     @property
     def _unpatched(self) -> "GroupNote | None":
@@ -178,7 +180,7 @@ class GroupNote:
     def is_taken_back(self, details: Group | None) -> bool:
         """Say whether the group is as it was before the request."""
         there = None if details is None else details.get("TargetCount")
-        if there != self.before or (details and self.patched and is_updated(details)):
+        if there != self.before or (details and self.patched is not None and is_updated(details)):
             return False
         if not (details and self.asked and self.was and self.was.asked):
             return True
@@ -370,6 +372,12 @@ class Notes:
             notes[name] = replace(note, asked=asked, patched=shown)
         return replace(self, groups=notes)
 
+    def patching_back(self, update: SoftwareUpdate) -> "Notes":
+        """Return the notes of the groups that a rollback gives their AMI back."""
+        groups, names = self.groups or {}, {name for name, _ in update.groups}
+        back = {name: replace(groups[name], patched=()) for name in names & groups.keys()}
+        return replace(self, groups={**groups, **back})
+
     def reached(self, wanted: Groups, described: Described, *, others: Collection[str]) -> "Notes":
         """Return the notes as an update leaves them, of the groups that are as they are asked for.
 
@@ -400,7 +408,8 @@ class Notes:
                 del notes[name]
                 if note.was is not None:
                     notes[name] = note.was
-        return replace(self, groups=notes)
+        kept = {name: GroupNote(asked=wanted[name]) for name in wanted.keys() & present.keys()}
+        return replace(self, groups=kept | notes)
 
     def _changed(self, name: str, asked: Group | None, details: Group | None) -> GroupNote:
         note = (self.groups or {}).get(name)
