@@ -16,8 +16,7 @@ from hyperpod_shared.aws_errors import (
     code,
     is_denied,
     is_not_found,
-    is_throttled,
-    is_transient,
+    may_be_taken,
     or_none,
 )
 from hyperpod_shared.cluster_changes import ORCHESTRATOR, requested_value
@@ -121,7 +120,7 @@ class HyperPodApi:
             try:
                 return call()
             except AWS_ERRORS as error:
-                if is_transient(error) and not is_throttled(error):
+                if may_be_taken(error):
                     self.lost.append(error)
                 raise
 

@@ -369,11 +369,10 @@ def _asks_to_patch(request: Request, name: str, group: Group) -> bool:
         return False
     if spec is not None and explicit:
         return not _has_image(group, spec.release, spec.image)
-    if spec is not None and group.image != DEFAULT_AMI and group.imaged_by != OPERATOR:
-        return True  # what a request that failed has left is repaired
     former: ClusterTemplate | None = request.former
-    if former is None:
-        return False
+    is_left = spec is not None and group.image != DEFAULT_AMI and group.imaged_by != OPERATOR
+    if is_left or former is None:
+        return is_left  # what a request that failed has left is repaired
     if wanted.software not in {"", former.software}:
         return True
     # An image of its own that the template has no longer is HyperPod's own again.

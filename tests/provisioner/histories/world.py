@@ -202,7 +202,11 @@ class World:
         self.sleep(1.0)
         if fault == "lost and repeated":
             # botocore repeats a call of which it has no answer; the service may see it twice.
-            return effect()
+            try:
+                return effect()
+            except ClientError as error:
+                error.response.setdefault("ResponseMetadata", {})["RetryAttempts"] = 1  # type: ignore[typeddict-item]
+                raise
         if fault == "lost":
             raise ReadTimeoutError(endpoint_url=f"https://{service}.us-west-2.amazonaws.com/")
         raise client_error("InternalFailure", operation, "Please try again", status=500)
