@@ -1,7 +1,6 @@
 """Items of a DynamoDB table, which are written on a condition."""
 
 from collections.abc import Callable
-from decimal import Decimal
 
 from botocore.exceptions import ClientError
 
@@ -23,4 +22,4 @@ def is_written(write: Callable[[], object]) -> bool:
 
 def number(value: float) -> dict[str, str]:
     """Return a number as DynamoDB takes it, to the millisecond if it is a time."""
-    return {"N": str(Decimal(repr(round(value, 3))))}
+    return {"N": repr(round(value, 3))}

@@ -14,7 +14,7 @@ from hyperpod_shared.errors import (
 )
 from provisioner.framework import log
 from provisioner.framework.properties import Properties
-from provisioner.framework.request import BEGUN_AT, CLAIM, DEFERRED, FAILURE, OPERATION, Request
+from provisioner.framework.request import BEGUN_AT, DEFERRED, FAILURE, OPERATION, Request
 from provisioner.framework.turn import Turn
 
 P = TypeVar("P", bound=Properties)
@@ -39,11 +39,10 @@ class Accepted:
 
     failure: str | None = None
     deferred: bool = False
-    claim: str | None = None
 
     def as_response(self) -> dict[str, Any]:
         """Return it as the framework wants it; extra keys reach `is_complete` in its event."""
-        facts = {FAILURE: self.failure, DEFERRED: self.deferred or None, CLAIM: self.claim}
+        facts = {FAILURE: self.failure, DEFERRED: self.deferred or None}
         return {key: value for key, value in facts.items() if value is not None}
 
 
