@@ -82,7 +82,7 @@ rehearsal-picture: this-machine setup-development setup-training layout ## Draw 
 # Tests compare the last three, which are to be read: what goes together in no configuration, what a change of each
 # key does, and the templates.
 generate: setup-development layout ## Write every generated file that is stale, and what tests compare
-	@python -m tools.generate
+	@PYTHONPATH=lambda python -m tools.generate
 	@python -m tools.pairs
 	@python -m tests.changes.test_config_changes
 	@pytest tests/snapshot --snapshot-update

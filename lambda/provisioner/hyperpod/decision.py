@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from hyperpod_shared.clusters import groups_of, present_groups
+from hyperpod_shared.errors import ProvisioningError
 from provisioner.hyperpod.cluster_request import ACCEPTED, FAIL
 from provisioner.hyperpod.differences import differences, remounted, said, template_differences
 from provisioner.hyperpod.failures import (
@@ -58,12 +59,22 @@ def decide(look: Look) -> Step:
     return step(look) if callable(step) else step
 
 
+def _refuse(error: Callable[[str], ProvisioningError]) -> Callable[[Look], Step]:
+    def refused(look: Look) -> Step:
+        return Refuse(error=error(look.name))
+
+    refused.__doc__ = f"Refuse: {error.__name__.replace('_', ' ')}."
+    return refused
+
+
 def _too_long(look: Look) -> Step:
+    """Fail: it is not deleted."""
     next_step = "Delete the stack again: the deletion continues where it stopped."
     return Fail(what=f"is still {look.status} and not deleted", next_step=next_step, explain=False)
 
 
 def _busy(look: Look) -> Step:
+    """Fail: it is busy, or an earlier deployment's."""
     if look.request.makes_a_cluster:
         what = f"of an earlier deployment is still there and {look.status}"
     else:
@@ -74,17 +85,20 @@ def _busy(look: Look) -> Step:
 
 
 def _no_script(look: Look) -> Step:
+    """Fail: the lifecycle script fails on every node."""
     what = f"has no node in group {look.broken}, whose lifecycle script fails on every node"
     return Fail(what=what, of_creation=look.is_creation, group=look.broken)
 
 
 def _not_ready(look: Look) -> Step:
+    """Fail: it was not ready in time."""
     what = f"was not ready after {look.request.wanted.wait_minutes} minutes"
     what += "" if look.works() else f" (it is {look.status})"
     return Fail(what=what, of_creation=look.is_creation)
 
 
 def _setback(look: Look) -> Step:
+    """Fail, or wait for the call to show."""
     if look.turned_back():
         return Fail(of_creation=look.is_creation)
     if look.on and look.taken_back:
@@ -93,11 +107,13 @@ def _setback(look: Look) -> Step:
 
 
 def _marks(look: Look) -> Step:
+    """AddTags: the owner."""
     notes = replace(look.notes, creation=look.creation_now)
     return Tag(add=look.request.owner.tags, notes=notes)
 
 
 def _answer(look: Look) -> Step:
+    """Succeed, and tell what is otherwise than asked; or fail for it."""
     request, described, surely = look.request, look.described, look.surely
     accepts = request.wanted.wait_for == ACCEPTED
     if look.on and surely and request.wanted.on_shortage == FAIL and not accepts:
@@ -129,19 +145,50 @@ def _notes(look: Look) -> Notes:
 
 
 def _refused(look: Look) -> Step:
+    """Refuse what cannot be changed."""
     request = look.request
     refuse = differs if request.makes_a_cluster else refused_change
     return Refuse(error=refuse(request.wanted.cluster_name, look.todo.refusals))
 
 
+def _keep(look: Look) -> Step:
+    """Refuse: it is kept."""
+    return Refuse(error=kept(look.name, nodes=look.nodes))
+
+
+def _leave(look: Look) -> Step:
+    """Refuse: it may be in use."""
+    return Refuse(error=failed_in_use(look.name, nodes=look.nodes))
+
+
+def _leave_to_another(look: Look) -> Step:
+    """Refuse: it belongs to another."""
+    return Refuse(error=belongs_to_another(look.name, look.tags))
+
+
+def _call(look: Look) -> Step:
+    """UpdateCluster or UpdateClusterSoftware."""
+    return look.call or _NOT_SHOWN
+
+
+def _tag(look: Look) -> Step:
+    """AddTags, DeleteTags."""
+    return Tag(add=look.todo.tags_to_add, remove=look.todo.tags_to_remove)
+
+
+def _wait_for_nodes(look: Look) -> Step:
+    """Wait for nodes."""
+    return Wait(why="; ".join(look.lacking))
+
+
 _NO_JOURNAL: Rows = (
     (Look.is_rollback, _NOTHING_TAKEN_BACK),
-    (Look.otherwise, lambda look: Refuse(error=without_journal(look.name))),
+    (Look.otherwise, _refuse(without_journal)),
 )
 _GONE: Rows = (
     (Look.hides_any_call, _NOT_SHOWN),
     (Look.needs_no_cluster, Done()),
-    (Look.renames_in_place, lambda look: Refuse(error=renamed(look.name))),
+    (Look.renames_in_place, _refuse(renamed)),
     (Look.otherwise, Create()),
 )
 _DELETION: Rows = (
@@ -149,19 +196,19 @@ _DELETION: Rows = (
     (Look.is_deleting, _DELETING),
     (Look.is_anothers, Done()),
     (Look.may_be_unmarked, _NOT_MARKED),
-    (Look.is_unmarked, lambda look: Refuse(error=lost_its_tags(look.name))),
+    (Look.is_unmarked, _refuse(lost_its_tags)),
     (Look.still_shows_failure_after_deletion, _STILL_FAILED),
     (Look.failed_after_deletion, Fail()),
     (Look.called_for_deletion, Delete()),
-    (Look.may_have_to_be_kept, lambda look: Refuse(error=may_be_kept(look.name))),
+    (Look.may_have_to_be_kept, _refuse(may_be_kept)),
     (Look.was_taken_over, Done()),
-    (Look.is_kept, lambda look: Refuse(error=kept(look.name, nodes=look.nodes))),
+    (Look.is_kept, _keep),
     (Look.otherwise, Delete()),
 )
 _NOT_OWN: Rows = (
     (Look.may_be_unmarked, _NOT_MARKED),
     (Look.is_rollback, Done(note="the cluster is not this stack's")),
-    (Look.otherwise, lambda look: Refuse(error=belongs_to_another(look.name, look.tags))),
+    (Look.otherwise, _leave_to_another),
 )
 _BEING_DELETED: Rows = (
     (Look.is_made_by_request, Fail()),
@@ -181,7 +228,7 @@ _OUTCOMES: Rows = (
     (Look.still_looks_at_database, Wait(why="the orchestrator is not as asked yet")),
     (Look.lacks_nothing, _answer),
     (Look.fails_in_script, _no_script),
-    (Look.waits_for_nodes, lambda look: Wait(why="; ".join(look.lacking))),
+    (Look.waits_for_nodes, _wait_for_nodes),
     (Look.passes_over_shortage, _answer),
     (Look.otherwise, _not_ready),
 )
@@ -189,10 +236,7 @@ _PRESENT: Rows = (
     (Look.has_nothing_to_take_back, Done()),
     (Look.is_rollback_at_its_end, _answer),
     (Look.is_refused, _refused),
-    (
-        Look.failed_in_use,
-        lambda look: Refuse(error=failed_in_use(look.name, nodes=look.nodes)),
-    ),
+    (Look.failed_in_use, _leave),
     (Look.is_busy_for_another_too_long, _busy),
     (Look.is_busy_for_another, Wait(why="the cluster of an earlier stack is busy")),
     (Look.is_to_be_marked, _marks),
@@ -200,11 +244,8 @@ _PRESENT: Rows = (
     (Look.still_shows_failure, _STILL_FAILED),
     (Look.has_failed, Fail()),
     (Look.has_call_set_back, _setback),
-    (Look.may_call, lambda look: look.call or _NOT_SHOWN),
-    (
-        Look.has_tags_to_change,
-        lambda look: Tag(add=look.todo.tags_to_add, remove=look.todo.tags_to_remove),
-    ),
+    (Look.may_call, _call),
+    (Look.has_tags_to_change, _tag),
     (Look.was_busy_all_the_time, _busy),
     (Look.is_busy, Wait(why="the cluster is busy")),
     *_OUTCOMES,
