@@ -7,7 +7,7 @@ from typing import Any
 
 from hyperpod_shared.aws_errors import is_transient
 from hyperpod_shared.cluster_changes import orchestrator_of
-from hyperpod_shared.clusters import COUNT, Groups, groups_of
+from hyperpod_shared.clusters import Groups, groups_of
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import Owner, digest
 from provisioner.framework.operation import StackPhase
@@ -181,14 +181,10 @@ class ClusterRequest:
             latest_software=self.type == "Update" and software not in {"", before},
         )
 
-    def changed_groups(self) -> dict[str, int | None]:
-        """Return the groups that the request asks to change, with their number of nodes before."""
+    def changed_groups(self) -> set[str]:
+        """Return the groups that the request asks to change."""
         wanted, former = groups_of(self.wanted.cluster_input), groups_of(self.aim().former or {})
-        return {
-            name: former[name][COUNT] if name in former else None
-            for name in {*wanted, *former}
-            if former.get(name) != wanted.get(name)
-        }
+        return {name for name in {*wanted, *former} if former.get(name) != wanted.get(name)}
 
     @property
     def former_groups(self) -> Groups:

@@ -1,6 +1,5 @@
 """A DynamoDB table behind boto3's calling convention: whole items, and conditions on a version."""
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +18,7 @@ class FakeTable:
     ) -> dict[str, Any]:
         assert ConsistentRead, TableName
         item = self._all("GetItem").get(Key["resource_id"]["S"])
-        return {"Item": copy.deepcopy(item)} if item else {}
+        return {"Item": {**item}} if item else {}
 
     def put_item(
         self,
@@ -38,7 +37,7 @@ class FakeTable:
         }
         if not met[ConditionExpression]:
             raise client_error("ConditionalCheckFailedException", "PutItem", TableName)
-        items[key] = copy.deepcopy(Item)
+        items[key] = {**Item}
         return {}
 
     def _all(self, operation: str) -> dict[str, dict[str, Any]]:
