@@ -124,7 +124,7 @@ def _answer(look: Look) -> Step:
     aim, differing = request.aim(), {**look.differing}
     if not look.on:
         differing |= dict.fromkeys(look.still_left, "is as an earlier request left it")
-        others = request.changed_groups() & present_groups(described)
+        others = request.changed_groups() & {*present_groups(described)}
         others -= groups_of(request.wanted.cluster_input).keys() | differing.keys()
         differing |= dict.fromkeys(others, "is there, as it is not what the failed request made")
     template = {**template_differences(aim.wanted, described), **remounted(aim)}
