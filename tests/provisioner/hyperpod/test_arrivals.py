@@ -71,9 +71,7 @@ STEPS: dict[str, tuple[Look, type]] = {
         Wait,
     ),
     "updated, and the script failed once until it is late": (
-        updated(
-            Arrivals(nodes=[], failures=[SCRIPT], attempts={"workers": 1}), asks=LATE_UPDATE
-        ),
+        updated(Arrivals(nodes=[], failures=[SCRIPT], attempts={"workers": 1}), asks=LATE_UPDATE),
         Fail,
     ),
     "updated, and not all that failed was the script": (
@@ -92,8 +90,14 @@ STEPS: dict[str, tuple[Look, type]] = {
         updated(nodes(CHECKING, 2, launched=NOW - 20 * MINUTE)),
         Done,
     ),
-    "updated, and the training plan begins later": (updated(Arrivals(nodes=[]), workers={"TrainingPlanStatus": "Scheduled"}), Done),
-    "updated, and the training plan has begun": (updated(Arrivals(nodes=[]), workers={"TrainingPlanStatus": "Active"}), Wait),
+    "updated, and the training plan begins later": (
+        updated(Arrivals(nodes=[]), workers={"TrainingPlanStatus": "Scheduled"}),
+        Done,
+    ),
+    "updated, and the training plan has begun": (
+        updated(Arrivals(nodes=[]), workers={"TrainingPlanStatus": "Active"}),
+        Wait,
+    ),
     "nothing to do, and nodes are missing": (
         updated(Arrivals(nodes=[]), asks=replace(UPDATE, former=WANTED), notes=OWN),
         Done,

@@ -107,11 +107,10 @@ PATCHED = OWN.calling(
 RUNNING = Arrivals(
     nodes=[{"InstanceGroupName": "workers", "InstanceStatus": {"Status": "Running"}}] * 2
 )
-BROKEN = Arrivals(
-    nodes=[],
-    failures=[ReportedFailure(text="Lifecycle scripts did not run successfully", group="workers")],
-    attempts={"workers": 4},
+SCRIPT = ReportedFailure(
+    text="Lifecycle scripts did not run successfully", group="workers", instance="i-1"
 )
+BROKEN = Arrivals(nodes=[], failures=[SCRIPT], attempts={"workers": 4})
 
 
 def updated(asks: ClusterRequest = UPDATE, **more: Any) -> Look:
@@ -168,9 +167,7 @@ STEPS: dict[str, tuple[Look, type]] = {
         Wait,
     ),
     "an accounting database is called for, and HyperPod looks at it for too long": (
-        under(
-            SLURM, replace(ACCOUNTS, sent_at=NOW - 60 * MINUTE), **CALLED, arrivals=Arrivals()
-        ),
+        under(SLURM, replace(ACCOUNTS, sent_at=NOW - 60 * MINUTE), **CALLED, arrivals=Arrivals()),
         Done,
     ),
     "an accounting database of before fails": (
@@ -321,7 +318,10 @@ STEPS: dict[str, tuple[Look, type]] = {
         Delete,
     ),
     "delete: is being deleted": (look(DELETE, "Deleting"), Wait),
-    "delete: is being deleted for too long": (look(request("Delete", minutes=60), "Deleting"), Fail),
+    "delete: is being deleted for too long": (
+        look(request("Delete", minutes=60), "Deleting"),
+        Fail,
+    ),
     "delete: a failed creation is kept": (look(TURNED, "Failed"), Refuse),
     "delete: a failed creation, with the stack": (look(DELETE_BEGINS, "Failed"), Delete),
     "delete: a failed creation, perhaps in a rollback": (look(UNKNOWN, "Failed"), Refuse),
