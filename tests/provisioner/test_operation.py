@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +14,8 @@ from provisioner.framework.operation import LONGEST_REQUEST_SECONDS, StackPhase
 from provisioner.framework.request import BEGUN_AT, OPERATION, Request
 from provisioner.framework.turn import GivenUpError, Turn
 from tests.conftest import Raises
-from tests.support.provisioner.cloudformation import Time, event
+from tests.support.provisioner.cloudformation import Time, event, journal
+from tests.support.provisioner.fake_table import FakeTable
 
 NEW, OLD = {"Scripts": "new", "Wait": "true"}, {"Scripts": "old", "Wait": "true"}
 UPDATES, FAILS = "UPDATE_IN_PROGRESS", "UPDATE_FAILED"
@@ -75,6 +77,7 @@ def turn(
     old: Mapping[str, str] = OLD,
     known: Known | None = None,
     request_type: str = "Update",
+    table: FakeTable | None = None,
 ) -> Turn:
     time = Time()
     former: dict[str, Any] = {"old": old} if request_type == "Update" else {}
@@ -82,7 +85,8 @@ def turn(
     for key in ("ResourceProperties", "OldResourceProperties"):
         sent.get(key, {}).pop("ServiceToken", None)
     events = Events(list(shown), now=time.now)
-    return Turn(Request.from_event(sent), cloudformation=events, clock=time.clock)
+    item = partial(journal, table or FakeTable())
+    return Turn(Request.from_event(sent), cloudformation=events, journal=item, clock=time.clock)
 
 
 @pytest.mark.parametrize(
