@@ -40,6 +40,7 @@ _LOG_GROUP = "/aws/sagemaker/Clusters"
 class ClusterStatus(StrEnum):
     """DescribeCluster's ClusterStatus."""
 
+    CREATING = "Creating"
     DELETING = "Deleting"
     FAILED = "Failed"
     IN_SERVICE = "InService"

@@ -42,6 +42,7 @@ from provisioner.hyperpod.notes import (
     CREATE,
     CREATE_FAILED,
     DELETE,
+    SUCCEEDED,
     UPDATE,
     Call,
     GroupNote,
@@ -96,6 +97,8 @@ class Executor:
             notes = noted_in_tags(notes, tags, described, former=former)
         elif look.on and look.status in SETTLED and not look.hides_a_call():
             notes = notes.settled(described, former)
+        if request.type == "Update" and look.on and look.works() and not request.makes_a_cluster:
+            notes = replace(notes, creation=SUCCEEDED)  # also if its creation was not waited for
         return replace(look, notes=replace(notes, arn=described["ClusterArn"]))
 
     def take(self, step: Step, look: Look) -> Progress | Look:  # noqa: PLR0911 - each is a step

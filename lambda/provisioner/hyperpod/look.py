@@ -48,6 +48,7 @@ from provisioner.hyperpod.notes import (
 from provisioner.hyperpod.steps import UpdateCluster, UpdateSoftware
 
 _TURNED_BACK = frozenset({ClusterStatus.FAILED, ClusterStatus.DELETING, ClusterStatus.ROLLING_BACK})
+_UNMADE = frozenset({ClusterStatus.CREATING, ClusterStatus.FAILED, ClusterStatus.DELETING})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,7 +144,8 @@ class Look:
     def worked(self) -> bool:
         """Whether the cluster is known to have been InService, for this stack or a former one."""
         is_former = not self.request.owner.owns_tags(self.tags)
-        is_anothers = is_former and self.notes.creation != CREATE_FAILED and self.works()
+        is_made = self.status not in _UNMADE and self.notes.creation != CREATE_FAILED
+        is_anothers = is_former and is_made  # its stack's journal is gone
         return self.notes.creation in {SUCCEEDED, ADOPTED} or is_anothers
 
     @property
