@@ -148,6 +148,25 @@ def test_a_request_that_is_given_up_changes_nothing(later: list[Shown], raises: 
         turn(THE_STACK, THE_RESOURCE, *later, known=known).require()
 
 
+@pytest.mark.parametrize(
+    ("seconds", "error"), [(100.0, GivenUpError), (20.0, NotReadyError)], ids=["for long", "now"]
+)
+def test_a_request_whose_resource_a_later_one_has_changes_nothing(
+    seconds: float, error: type[Exception], raises: Raises
+) -> None:
+    """Its events need not show it; of one that has just begun, they may be another's."""
+    table, known = FakeTable(), {BEGUN_AT: Time().now - seconds}
+    began: list[Shown] = [(seconds + 9, UPDATES), (seconds + 8, UPDATES, NEW)]
+    turn(*began, known=known, table=table).require()
+    later: list[Shown] = [(seconds + 7, FAILS, NEW), (6.0, ROLLS_BACK), (5.0, UPDATES, OLD)]
+    turn(*began, *later, new=OLD, old=NEW, known={"RequestId": "2"}, table=table).require()
+
+    changed = list[str]()
+    with raises(error):
+        turn(*began, known=known, table=table).change(lambda: changed.append("anything"))
+    assert changed == []
+
+
 def test_a_younger_operation_from_before_the_request_says_that_the_first_read_was_late(
     raises: Raises,
 ) -> None:

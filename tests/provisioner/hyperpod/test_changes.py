@@ -498,6 +498,7 @@ def test_a_rollback_gives_a_found_group_no_less_than_its_least(
     least: int | None, count: int | None
 ) -> None:
     """A `count` of None: no call."""
+
     def there(number: int) -> dict[str, Any]:
         shown = {"InstanceGroupName": "operators", "TargetCount": number, "MinCount": least}
         now = described(cluster(A))

@@ -170,6 +170,27 @@ def test_a_failed_cluster_whose_groups_do_not_show_is_not_deleted(
     assert "DeleteCluster" not in sagemaker.writes
 
 
+def test_a_late_cluster_that_an_update_finds_working_is_not_replaced(
+    sagemaker: ShownSageMaker, time: Time
+) -> None:
+    stack = hyperpod_stack(sagemaker, time)
+    stack.create(ONE)
+    outside(sagemaker, "DeleteCluster")
+    time.sleep(TIMINGS.delete + 60)
+    sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
+    wanted = {**properties(group("workers", 2)), **LATE}
+    with pytest.raises(ProvisioningError):
+        stack.update(wanted)
+    sagemaker.service.faults = Faults()
+    stack.roll_back_update(wanted, ONE)
+
+    stack.update(properties(group("workers", 3)))
+    sagemaker.shown = {"ClusterStatus": "Failed"}
+    with pytest.raises(ProvisioningError):
+        stack.update(properties(group("workers", 4)))
+    assert "DeleteCluster" not in sagemaker.writes
+
+
 def test_a_late_cluster_is_kept_though_its_mark_is_not_visible_yet(
     time: Time, raises: Raises
 ) -> None:
