@@ -113,6 +113,7 @@ class GroupNote:
         was: What was noted then; None if no template had named the group.
         patched: What it showed of its AMI before the request's call for another; None if there was
             no such call.
+        reached: Whether the group was so when the request ended; what differs since is by hand.
     """
 
     asked: Group | None
@@ -120,6 +121,7 @@ class GroupNote:
     before: int | None = None
     was: "GroupNote | None" = None
     patched: Sequence[Any] | None = None
+    reached: bool = False
 
     @classmethod
     def of(cls, item: Mapping[str, Any] | None) -> "GroupNote | None":
@@ -132,6 +134,8 @@ class GroupNote:
         item: dict[str, Any] = {"asked": self.asked}
         if self.by:
             item |= {"by": self.by, "before": self.before, "was": self.was and self.was.item}
+        if self.reached:
+            item["reached"] = True
         return item if self.patched is None else {**item, "patched": self.patched}
 
     @property
@@ -150,7 +154,9 @@ class GroupNote:
         kept: GroupNote | None = self
         if self.was is None and self.before is not None and former is None:
             return None  # an operator's, which the request did not keep
-        if there not in {self.count, self.before}:  # changed by hand
+        if self.reached:
+            kept = self
+        elif there not in {self.count, self.before}:  # changed by hand
             kept = self if former and former[COUNT] == self.count else self.was
         elif there != self.count:
             kept = self.was
@@ -270,8 +276,13 @@ class Notes:
             undone, undone_calls = (*self.undone, self.holder), (*self.undone_calls, *made)
         elif takes_back and not self.takes_back and self.asks == takes_back:
             undone, undone_calls = (self.holder,), made
+        groups = self.groups and {
+            name: replace(note, reached=note.reached and note.by not in undone)
+            for name, note in self.groups.items()
+        }
         return replace(
             self,
+            groups=groups,
             holder=request,
             asks=asks,
             takes_back=takes_back,
@@ -391,6 +402,10 @@ class Notes:
             if note is None or note.asked != wanted[name]:
                 notes[name] = self._changed(name, wanted[name], present[name])
         own = {name: note for name, note in notes.items() if note.by == self.holder}
+        for name in own.keys() - {*others}:
+            details = present.get(name, {})
+            if not (is_updated(details) or _may_fall_back(details)):
+                notes[name] = own[name] = replace(own[name], reached=True)
         return replace(
             self,
             groups=own | {name: notes[name] for name in notes.keys() & {*present, *wanted}},
@@ -414,7 +429,7 @@ class Notes:
     def _changed(self, name: str, asked: Group | None, details: Group | None) -> GroupNote:
         note = (self.groups or {}).get(name)
         if note is not None and note.by == self.holder:
-            return replace(note, asked=asked)
+            return replace(note, asked=asked, reached=False)
         before = None if details is None else details.get("TargetCount", 0)
         patched = note.patched if note else None  # as long as it is under way
         return GroupNote(asked=asked, by=self.holder, before=before, was=note, patched=patched)
