@@ -178,7 +178,7 @@ class _History:
 
         def history_clock(context: handler.Context) -> Clock:
             return Clock(
-                now=lambda: world.now,
+                now=lambda: world.now + world.faults.skew,
                 sleep=world.sleep,
                 remaining=lambda: context.get_remaining_time_in_millis() / 1000,
             )

@@ -16,7 +16,7 @@ from tests.provisioner.histories.history import Plan
 from tests.provisioner.histories.requests import Operation
 from tests.provisioner.histories.world import Faults
 
-PROFILES = ("calm", "throttled", "lagging", "lost", "killed", "twice", "all")
+PROFILES = ("calm", "throttled", "lagging", "strange", "lost", "killed", "twice", "all")
 SUBJECTS = {
     "scripts": 0.05,
     "release": 0.2,
@@ -93,12 +93,13 @@ def _accidents(random: Random, profile: str) -> Iterator[dict[str, Any]]:
     share = 0.08
     while True:
         fails_after = again = None
+        deletes = random.random() < 0.3  # of those that fail while the stack is created
         if random.random() < share:
             fails_after = random.choice((0.5, 2.0, 5.0, 15.0, 40.0, 80.0, 150.0, 300.0, 600.0))
             fails_after *= random.uniform(0.8, 1.3)
         if profile in {"twice", "all"} and random.random() < 0.5:
             again = random.choice((0.5, 5.0, 20.0, 60.0, 180.0))
-        yield {"fails_after": fails_after, "delivered_again": again}
+        yield {"fails_after": fails_after, "delivered_again": again, "deletes": deletes}
         share = 0.5  # of an update; a first deployment is mostly left alone
 
 
@@ -107,7 +108,7 @@ def _faults(random: Random, profile: str) -> Faults:
     faults = Faults(steady=random.random() < 0.5)
     if profile == "throttled" or every:
         begin = random.uniform(0.0, 1500.0)
-        service = random.choice(("sagemaker", "cloudformation", "kubernetes", "s3"))
+        service = random.choice(("sagemaker", "cloudformation", "dynamodb", "kubernetes", "s3"))
         bursts = ((service, begin, begin + random.choice((75.0, 150.0, 600.0))),)
         faults = replace(
             faults,
@@ -118,8 +119,15 @@ def _faults(random: Random, profile: str) -> Faults:
         faults = replace(
             faults,
             describe_lag=random.choice((0.0, 3.0, 10.0, 40.0, 100.0)),
-            tags_lag=random.choice((0.0, 3.0, 20.0, 60.0, 100.0)),
-            stack_lag=random.choice((0.0, 0.0, 0.0, 5.0, 20.0)),
+            stack_lag=random.choice((0.0, 0.0, 0.0, 5.0, 20.0, 45.0)),
+            turns_back=random.random() < 0.3,
+        )
+    if profile == "strange" or every:
+        faults = replace(
+            faults,
+            garbled=random.choice((0.0, 0.02, 0.2)),
+            hidden=random.random() < 0.3,
+            skew=random.choice((0.0, random.uniform(-1.0, 1.0))),
         )
     if profile == "lost" or every:
         faults = replace(faults, lost=random.choice((0.02, 0.1, 0.3)))

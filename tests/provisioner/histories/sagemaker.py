@@ -54,21 +54,22 @@ class SageMaker:
 
     # What boto3's client has.
 
-    @called("sagemaker")
+    @called("sagemaker", garble=lambda answer: _garbage(answer))
     def describe_cluster(self, *, ClusterName: str) -> dict[str, Any]:
         at = self.world.now - self.world.lag(self.world.faults.describe_lag)
-        at = max(at, self.described_at.get(ClusterName, 0.0))
+        if not self.world.faults.turns_back:
+            at = max(at, self.described_at.get(ClusterName, 0.0))
         past = self.shown.get(ClusterName)
         described = past.read(at) if past else None
         if described is None:
             raise _not_found("DescribeCluster", ClusterName)
-        self.described_at[ClusterName] = at  # what was shown is not taken back
+        self.described_at[ClusterName] = at
         found: dict[str, Any] = described
         return found
 
     @called("sagemaker")
     def list_tags(self, *, ResourceArn: str) -> dict[str, Any]:
-        at = self.world.now - self.world.lag(self.world.faults.tags_lag)
+        at = self.world.now - self.world.lag(self.world.faults.describe_lag)
         tags = self._by_arn("ListTags", ResourceArn).tags.read(at) or {}
         return {"Tags": [{"Key": key, "Value": tags[key]} for key in tags]}
 
@@ -601,6 +602,13 @@ class SageMaker:
             self.world.note("HyperPod", "updates the cluster itself")
             self._changed(cluster)
             self.world.after(90.0, lambda: self._back_in_service(cluster))
+
+
+def _garbage(described: dict[str, Any]) -> dict[str, Any]:
+    """Return a description without its status, or without its groups."""
+    if described["ClusterStatus"] == "InService":
+        return {**described, "InstanceGroups": None}
+    return {key: value for key, value in described.items() if key != "ClusterStatus"}
 
 
 def _spec(name: str, count: int, like: Group) -> dict[str, Any]:
