@@ -39,7 +39,7 @@ T = TypeVar("T")
 # The resource's own event comes before its request. One that is older says that the read is late,
 # or that the request is delivered again.
 _OWN_EVENT_SECONDS = 20.0
-_LATE_READ_SECONDS = 30.0
+_LATE_READ_SECONDS = 50.0
 _READ_AGAIN_SECONDS = 5.0
 
 
