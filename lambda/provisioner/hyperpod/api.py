@@ -20,7 +20,14 @@ from hyperpod_shared.aws_errors import (
     or_none,
 )
 from hyperpod_shared.cluster_changes import ORCHESTRATOR, requested_value
-from hyperpod_shared.clusters import CONTINUOUS, ClusterInput, ClusterStatus, Described, groups_of
+from hyperpod_shared.clusters import (
+    CONTINUOUS,
+    GROUP_LISTS,
+    ClusterInput,
+    ClusterStatus,
+    Described,
+    groups_of,
+)
 from hyperpod_shared.errors import UnreachableError
 from hyperpod_shared.failures import ReportedFailure, failure_message
 from hyperpod_shared.governance import GovernanceStatus, Noun
@@ -59,9 +66,12 @@ class HyperPodApi:
         described = or_none(lambda: self._call(describe))
         if described is None:
             return {}, {}
-        if not described.get("ClusterStatus"):
+        lacks = "" if described.get("ClusterStatus") else "status"
+        if all(described.get(key) is None for key in GROUP_LISTS):
+            lacks = lacks or "instance groups"
+        if lacks:
             raise UnreachableError(
-                f"SageMaker describes the HyperPod cluster {self.name} without its status",
+                f"SageMaker describes the HyperPod cluster {self.name} without its {lacks}",
                 next_step="See the AWS Health Dashboard, then deploy again.",
             )
         tags = or_none(lambda: self._tags(described["ClusterArn"]))
