@@ -126,7 +126,8 @@ def _faults(random: Random, profile: str) -> Faults:
         faults = replace(
             faults,
             garbled=random.choice((0.0, 0.02, 0.2)),
-            hidden=random.random() < 0.3,
+            # A request that is delivered again is like any other of its type then.
+            hidden=not every and random.random() < 0.3,
             skew=random.choice((0.0, random.uniform(-1.0, 1.0))),
         )
     if profile == "lost" or every:
