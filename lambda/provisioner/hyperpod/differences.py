@@ -23,6 +23,7 @@ from hyperpod_shared.clusters import (
     ClusterInput,
     Described,
     Group,
+    Groups,
     SoftwareUpdateStatus,
     groups_of,
     leads,
@@ -31,7 +32,7 @@ from hyperpod_shared.clusters import (
 from hyperpod_shared.failures import EDITED, own_message
 from provisioner.hyperpod.changes import TO_DELETE, Aim, Changes
 from provisioner.hyperpod.comparison import IMAGE_KEYS, covers
-from provisioner.hyperpod.notes import Notes
+from provisioner.hyperpod.notes import Notes, image_of
 
 
 def said(*differences: Mapping[str, str]) -> str:
@@ -118,9 +119,15 @@ def _mounts(group: Group) -> list[object]:
     ]
 
 
-def made_groups(todo: Changes, notes: Notes) -> list[str]:
-    """Return the groups of the updates of AMIs that were called for."""
-    return [name for key, call in todo.software if notes.call(key) for name, _ in call.groups]
+def made_groups(todo: Changes, notes: Notes, groups: Groups) -> list[str]:
+    """Return the groups of the updates of AMIs that SageMaker has taken, as far as is known."""
+    return [
+        name
+        for key, update in todo.software
+        if (made := notes.call(key))
+        for name, _ in update.groups
+        if made.answered or image_of(groups[name]) != list(made.images.get(name, ()))
+    ]
 
 
 def image_differences(todo: Changes, notes: Notes, described: Described) -> dict[str, str]:

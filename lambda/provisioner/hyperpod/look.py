@@ -412,7 +412,7 @@ class Look:
     def taken_back(self) -> str:
         """What HyperPod took back of this request's calls between two polls; empty if nothing."""
         groups, own = groups_of(self.described), self.own
-        for name in made_groups(self.todo, self.notes):
+        for name in made_groups(self.todo, self.notes, groups):
             status = groups[name].get("SoftwareUpdateStatus")
             if status in SOFTWARE_FAILED:
                 return f"took back the AMI update of group {name} ({status})"
