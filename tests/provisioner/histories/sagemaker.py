@@ -29,6 +29,13 @@ _ACCOUNT = "arn:aws:sagemaker:us-west-2:111122223333:cluster"
 _SPEC_ONLY = frozenset({"InstanceCount", "MinInstanceCount", "ImageId", "ImageReleaseVersion"})
 
 
+def _garbage(described: dict[str, Any]) -> dict[str, Any]:
+    """Return a description without its status, or without its groups."""
+    if described["ClusterStatus"] == "InService":
+        return {**described, "InstanceGroups": None}
+    return {key: value for key, value in described.items() if key != "ClusterStatus"}
+
+
 @dataclass(kw_only=True)
 class SageMaker:
     """The service. Its methods that are not underlined are boto3's, or an operator's.
@@ -54,7 +61,7 @@ class SageMaker:
 
     # What boto3's client has.
 
-    @called("sagemaker", garble=lambda answer: _garbage(answer))
+    @called("sagemaker", garble=_garbage)
     def describe_cluster(self, *, ClusterName: str) -> dict[str, Any]:
         at = self.world.now - self.world.lag(self.world.faults.describe_lag)
         if not self.world.faults.turns_back:
@@ -602,13 +609,6 @@ class SageMaker:
             self.world.note("HyperPod", "updates the cluster itself")
             self._changed(cluster)
             self.world.after(90.0, lambda: self._back_in_service(cluster))
-
-
-def _garbage(described: dict[str, Any]) -> dict[str, Any]:
-    """Return a description without its status, or without its groups."""
-    if described["ClusterStatus"] == "InService":
-        return {**described, "InstanceGroups": None}
-    return {key: value for key, value in described.items() if key != "ClusterStatus"}
 
 
 def _spec(name: str, count: int, like: Group) -> dict[str, Any]:
