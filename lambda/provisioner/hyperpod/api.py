@@ -32,7 +32,7 @@ from hyperpod_shared.errors import UnreachableError
 from hyperpod_shared.failures import ReportedFailure, failure_message
 from hyperpod_shared.governance import GovernanceStatus, Noun
 from provisioner.framework import log
-from provisioner.framework.retry import aws_pages, aws_retried
+from provisioner.framework.retry import aws_pages, aws_patience, aws_retried, retried
 from provisioner.framework.turn import Turn
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.changes import user_tags
@@ -91,9 +91,9 @@ class HyperPodApi:
         self._change(partial(self.sagemaker.update_cluster, ClusterName=self.name, **changed))
 
     def update_software(self, changed: Mapping[str, object]) -> None:
-        """Give groups another AMI."""
+        """Give groups another AMI; not once more after a lost answer, as each wipes root volumes."""
         call = partial(self.sagemaker.update_cluster_software, ClusterName=self.name, **changed)
-        self._change(call)
+        self._change(call, patience=lambda one: 0.0 if may_be_taken(one) else aws_patience(one))
 
     def delete(self) -> None:
         """Delete the cluster; one that is gone already is a success."""
@@ -124,7 +124,9 @@ class HyperPodApi:
     def _call(self, call: Callable[[], T], *, patient: bool = False) -> T:
         return aws_retried(call, clock=self.turn.clock) if self.patient or patient else call()
 
-    def _change(self, call: Callable[[], T]) -> T:
+    def _change(
+        self, call: Callable[[], T], *, patience: Callable[[Exception], float] = aws_patience
+    ) -> T:
         def attempt() -> T:
             self.turn.require()
             try:
@@ -134,7 +136,9 @@ class HyperPodApi:
                     self.lost.append(error)
                 raise
 
-        return self._call(attempt)
+        if not self.patient:
+            return attempt()
+        return retried(attempt, errors=AWS_ERRORS, patience=patience, clock=self.turn.clock)
 
 
 def _as_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
