@@ -91,7 +91,7 @@ class HyperPodApi:
         self._change(partial(self.sagemaker.update_cluster, ClusterName=self.name, **changed))
 
     def update_software(self, changed: Mapping[str, object]) -> None:
-        """Give groups another AMI; not once more after a lost answer, as each wipes root volumes."""
+        """Give groups another AMI; no second time after a lost answer: each wipes root volumes."""
         call = partial(self.sagemaker.update_cluster_software, ClusterName=self.name, **changed)
         self._change(call, patience=lambda one: 0.0 if may_be_taken(one) else aws_patience(one))
 
