@@ -203,7 +203,7 @@ class Executor:
             unsure=update.may_be_made(groups),
             images={name: image_of(groups[name]) for name, _ in update.groups},
         )
-        notes = look.notes.patching_back(update)
+        notes = look.notes.patching_back(update, look.described)
         if look.on:
             wanted = groups_of(self.request.wanted.cluster_input)
             notes = look.notes.patching(update, wanted, look.described)

@@ -112,7 +112,8 @@ class GroupNote:
         before: How many nodes the group had then; None if it was not there.
         was: What was noted then; None if no template had named the group.
         patched: What it showed of its AMI before the request's call for another; None if there was
-            no such call.
+            no such call; empty once a rollback called for the AMI before.
+        left: What it showed of its AMI before the rollback's call.
         reached: Whether the group was so when the request ended; what differs since is by hand.
     """
 
@@ -122,6 +123,7 @@ class GroupNote:
     was: "GroupNote | None" = None
     patched: Sequence[Any] | None = None
     reached: bool = False
+    left: Sequence[Any] = ()
 
     @classmethod
     def of(cls, item: Mapping[str, Any] | None) -> "GroupNote | None":
@@ -136,6 +138,7 @@ class GroupNote:
             item |= {"by": self.by, "before": self.before, "was": self.was and self.was.item}
         if self.reached:
             item["reached"] = True
+        item |= {"left": self.left} if self.left else {}
         return item if self.patched is None else {**item, "patched": self.patched}
 
     @property
@@ -162,18 +165,15 @@ class GroupNote:
             kept = self.was
         if kept is None or kept.asked is None:
             return None
-        patched = self.patched is not None and details is not None
-        if patched and self.asked and not self._has_image(details or {}, self.asked):
-            return GroupNote(asked={**without_image(kept.asked), **_image_in(self._unpatched)})
-        return GroupNote(asked=kept.asked)
-
-    def _has_image(self, details: Group, asked: Group) -> bool:
-        """Say whether the group has the AMI that was called for, or was given another since."""
-        if asks_for_image(asked) and shows_image(details, asked, state="Current"):
-            return True
-        current = slice(1, 3)
-        before = list(self.patched or ())[current]
-        return before not in ([], image_of(details)[current])
+        if self.patched is None or details is None or not self.asked:
+            return GroupNote(asked=kept.asked)
+        given = self._unpatched
+        shows = asks_for_image(self.asked) and shows_image(details, self.asked, state="Current")
+        if shows or (self.left and _has_kept(details, self.left)):
+            given = self
+        elif self.patched and not _has_kept(details, self.patched):  # changed by hand
+            given = kept
+        return GroupNote(asked={**without_image(kept.asked), **_image_in(given)})
 
     @property
     def _unpatched(self) -> "GroupNote | None":
@@ -194,6 +194,12 @@ class GroupNote:
             return shows_image(details, self.was.asked, state="Current")
         given = asks_for_image(self.asked) and shows_image(details, self.asked, state="Current")
         return not given
+
+
+def _has_kept(details: Group, shown: Sequence[Any]) -> bool:
+    """Say whether a group has the AMI now that it had when it was shown like this."""
+    current = slice(1, 3)
+    return image_of(details)[current] == [*shown][current]
 
 
 def _may_fall_back(details: Group) -> bool:
@@ -383,10 +389,14 @@ class Notes:
             notes[name] = replace(note, asked=asked, patched=shown)
         return replace(self, groups=notes)
 
-    def patching_back(self, update: SoftwareUpdate) -> "Notes":
+    def patching_back(self, update: SoftwareUpdate, described: Described) -> "Notes":
         """Return the notes of the groups that a rollback gives their AMI back."""
-        groups, names = self.groups or {}, {name for name, _ in update.groups}
-        back = {name: replace(groups[name], patched=()) for name in names & groups.keys()}
+        groups, present = self.groups or {}, present_groups(described)
+        back = {
+            name: replace(groups[name], patched=(), left=image_of(present.get(name, {})))
+            for name, _ in update.groups
+            if name in groups
+        }
         return replace(self, groups={**groups, **back})
 
     def reached(self, wanted: Groups, described: Described, *, others: Collection[str]) -> "Notes":
