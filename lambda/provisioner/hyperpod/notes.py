@@ -163,6 +163,8 @@ class GroupNote:
             kept = self if former and former[COUNT] == self.count else self.was
         elif there != self.count:
             kept = self.was
+        if kept is None and former is not None:
+            kept = GroupNote(asked=former)
         if kept is None or kept.asked is None:
             return None
         if self.patched is None or details is None or not self.asked:
