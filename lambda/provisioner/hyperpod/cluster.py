@@ -95,8 +95,8 @@ class Executor:
         former = request.former_groups
         if notes.groups is None:
             notes = noted_in_tags(notes, tags, described, former=former)
-        elif look.on and look.status in SETTLED and not look.hides_a_call():
-            notes = notes.settled(described, former)
+        elif look.on and not notes.calls and look.status in SETTLED and not look.hides_a_call():
+            notes = notes.settled(described, former)  # once: a call's key stays the same
         if request.type == "Update" and look.on and look.works() and not request.makes_a_cluster:
             notes = replace(notes, creation=SUCCEEDED)  # also if its creation was not waited for
         return replace(look, notes=replace(notes, arn=described["ClusterArn"]))
