@@ -103,4 +103,5 @@ def test_former_tags_are_read_once(
         time.sleep(900)
         there["InstanceGroups"] = [group("workers", 2), BURST]
         stack.update(properties(group("workers", wanted)))
+        time.sleep(900)
         assert counts(sagemaker) == shown
