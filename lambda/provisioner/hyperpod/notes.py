@@ -429,7 +429,7 @@ class Notes:
         for name, note in self.changed_by_undone.items():
             details, asked = present.get(name), wanted.get(name)
             if note.before is None and details and asked:
-                if details.get("TargetCount") == asked[COUNT]:
+                if details.get("TargetCount") == asked[COUNT] and not note.left:
                     notes[name] = GroupNote(asked=asked)
             elif note.is_taken_back(details):
                 del notes[name]
