@@ -61,7 +61,7 @@ class ClusterWatch(Watch):
         if foreign:
             self.violated(NOT_OWNED, f"{change.operation} of another stack's cluster")
             return
-        if change.operation in {"AddTags", "DeleteTags"}:
+        if change.operation == "AddTags":
             return
         if self.is_over(request, change.begun_at, what=change.operation):
             return
@@ -326,12 +326,10 @@ class ClusterWatch(Watch):
             self.violated(NOT_UNDONE, "repaired: Slurm is told something else")
 
     def _could_note_nothing(self, request: Request) -> bool:
-        """Say whether AWS failed a rollback for an hour, or a busy cluster took no tags."""
+        """Say whether AWS failed a rollback for an hour."""
         is_busy = request.error is None and request.data.get("ClusterStatus") != "InService"
         is_late = request.ended_at() > request.sent_at + LEAST_LASTING
-        if request.kind == "rollback" and (request.error is not None or is_busy or is_late):
-            return True
-        return is_busy and self.sagemaker.conduct.refuses_tags
+        return request.kind == "rollback" and (request.error is not None or is_busy or is_late)
 
 
 def _asks_to_delete(request: Request, name: str, group: Group) -> bool:

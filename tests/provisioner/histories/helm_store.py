@@ -27,6 +27,7 @@ from provisioner.kubernetes.failures import (
     UnreadableAnswerError,
 )
 from tests.provisioner.histories.invariants import SECRET
+from tests.provisioner.histories.kubernetes import UNREACHABLE
 from tests.provisioner.histories.world import (
     LONGEST_RUN_SECONDS,
     STARTS_AT,
@@ -40,7 +41,6 @@ DEPLOYED, FAILED = "deployed", "failed"
 Content = tuple[str, int]
 """A chart's key, and the one value that differs."""
 PARTLY: Content = ("parts of two charts", 0)
-UNREACHABLE = "Error: Kubernetes cluster unreachable: Get https://x/version: dial tcp: i/o timeout"
 _BUSY = "Error: UPGRADE FAILED: another operation (install/upgrade/rollback) is in progress"
 _MANIFEST = """---
 # Source: hyperpod-helm-chart/templates/operator.yaml

@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -142,7 +143,7 @@ class _History:
             if change.operation == number:
                 self.world.after(
                     max(0.0, operation.pause + change.after),
-                    lambda change=change: self.world.calm or self.subject.by_hand(change),
+                    partial(self.subject.by_hand, change),
                 )
         self.world.sleep(operation.pause)
         text = operation.template.text if operation.template else ""

@@ -1,6 +1,6 @@
 """Draws a history from a seed."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -12,7 +12,7 @@ from tests.provisioner.histories import (
     scripts_history,
     small_history,
 )
-from tests.provisioner.histories.history import Plan
+from tests.provisioner.histories.history import Plan, Subject
 from tests.provisioner.histories.requests import Operation
 from tests.provisioner.histories.world import Faults
 
@@ -26,6 +26,13 @@ SUBJECTS = {
     "slurm": 0.2,
 }
 """What histories are about, with the share of each."""
+_OTHERS: Mapping[str, tuple[Any, type[Subject]]] = {
+    "release": (release_history, release_history.ReleaseSubject),
+    "scripts": (scripts_history, scripts_history.ScriptsSubject),
+    "small": (small_history, small_history.SmallSubject),
+    "governance": (governance_history, governance_history.GovernanceSubject),
+}
+"""What draws those that are not about a cluster."""
 
 
 def planned(seed: int, *, profile: str | None = None, subject: str | None = None) -> Plan:
@@ -35,23 +42,11 @@ def planned(seed: int, *, profile: str | None = None, subject: str | None = None
     profile, about = profile or drawn, subject or _subject(seed)
     accidents = _accidents(random, profile)
     faults = _faults(random, profile)
-    if about == "release":
-        operations = release_history.operations(random, accidents)
-        service: Any = release_history.conduct(random)
-        made: Any = release_history.ReleaseSubject
-        by_hand: tuple[Any, ...] = ()
-    elif about == "scripts":
-        operations = scripts_history.operations(random, accidents)
-        service = scripts_history.conduct(random)
-        made, by_hand = scripts_history.ScriptsSubject, ()
-    elif about == "small":
-        operations = small_history.operations(random, accidents)
-        service = small_history.conduct(random)
-        made, by_hand = small_history.SmallSubject, ()
-    elif about == "governance":
-        operations = governance_history.operations(random, accidents)
-        service = governance_history.conduct(random)
-        made, by_hand = governance_history.GovernanceSubject, ()
+    by_hand: tuple[Any, ...] = ()
+    if about in _OTHERS:
+        module, made = _OTHERS[about]
+        operations: tuple[Operation, ...] = module.operations(random, accidents)
+        service: Any = module.conduct(random)
     else:
         operations, first = cluster_history.operations(random, accidents, slurm=about == "slurm")
         service = cluster_history.conduct(random, continuous=first.continuous)

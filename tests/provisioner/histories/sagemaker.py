@@ -83,11 +83,12 @@ class SageMaker:
     @called("sagemaker")
     def add_tags(self, *, ResourceArn: str, Tags: Sequence[Mapping[str, str]]) -> dict[str, Any]:
         added = {tag["Key"]: tag["Value"] for tag in Tags}
-        return self._tag("AddTags", ResourceArn, added, ())
-
-    @called("sagemaker")
-    def delete_tags(self, *, ResourceArn: str, TagKeys: Sequence[str]) -> dict[str, Any]:
-        return self._tag("DeleteTags", ResourceArn, {}, TagKeys)
+        cluster = self._by_arn("AddTags", ResourceArn)
+        if self.conduct.refuses_tags and cluster.status not in {"InService", "Failed"}:
+            raise client_error("ConflictException", "AddTags", "The cluster is being updated")
+        self._tell("AddTags", cluster, added)
+        cluster.tags.put(self.world.now, cluster.true_tags() | added)
+        return {}
 
     @called("sagemaker")
     def list_cluster_events(self, *, ClusterName: str, **request: Any) -> dict[str, Any]:
@@ -118,12 +119,10 @@ class SageMaker:
     def by_hand(self, action: str, name: str, group: str, count: int) -> None:
         """Let an operator change something with the console; refused calls change nothing."""
         cluster = self.clusters.get(name)
-        if cluster is None or cluster.status != "InService":
+        if self.world.calm or cluster is None or cluster.status != "InService":
             return
         present = {key: value for key, value in cluster.groups.items() if not value.deleting}
         if action == "edit slurm.conf":
-            if self.world.calm:
-                return
             self.world.note(OPERATOR, "edits slurm.conf")
             cluster.drifted = True
         elif action == "delete cluster":
@@ -565,19 +564,6 @@ class SageMaker:
         del self.clusters[cluster.name]
         self.world.note("HyperPod", "the cluster is gone")
         self._changed(cluster)
-
-    def _tag(
-        self, operation: str, arn: str, added: Mapping[str, str], removed: Sequence[str]
-    ) -> dict[str, Any]:
-        cluster = self._by_arn(operation, arn)
-        if self.conduct.refuses_tags and cluster.status not in {"InService", "Failed"}:
-            raise client_error("ConflictException", operation, "The cluster is being updated")
-        self._tell(operation, cluster, added)
-        tags = {**cluster.true_tags(), **added}
-        for key in removed:
-            tags.pop(key, None)
-        cluster.tags.put(self.world.now, tags)
-        return {}
 
     @called("sagemaker")
     def list_cluster_nodes(self, *, ClusterName: str, **_paging: object) -> dict[str, Any]:

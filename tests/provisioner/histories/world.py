@@ -201,7 +201,8 @@ class World:
             return effect()
         self.note(invocation.who, "%s: %s", operation, fault)
         if fault == "garbled" and garble is not None:
-            return garble(effect())
+            answer: T = garble(effect())
+            return answer
         if fault == "throttled":
             raise throttling(operation)
         if fault == "killed before":
@@ -295,7 +296,7 @@ class Past:
 
 
 def called(
-    service: str, operation: str = "", *, garble: Callable[[T], T] | None = None
+    service: str, operation: str = "", *, garble: Callable[[Any], Any] | None = None
 ) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Let a method of a service, which has its `world`, be called as one of boto3's client.
 
@@ -308,7 +309,8 @@ def called(
         @wraps(effect)
         def call(self: Any, **request: Any) -> T:  # noqa: ANN401 - any service
             world: World = self.world
-            return world.call(service, name, lambda: effect(self, **request), garble=garble)
+            answer: T = world.call(service, name, lambda: effect(self, **request), garble=garble)
+            return answer
 
         return call
 
