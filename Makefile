@@ -49,8 +49,8 @@ test-all: this-machine setup-development setup-hyp setup-prometheus setup-traini
 test-emulator: this-machine setup-development ## Run the emulator's own tests
 	@pytest -n auto --dist loadfile emulator/tests
 
-histories: setup-development layout ## Simulate deployments that overlap, with faults, and check seven rules: COUNT=100000 SEED=1 PROFILE=calm SUBJECT=release
-	@PYTHONPATH=lambda python -m tests.provisioner.histories --count $(COUNT) --seed $(or $(SEED),1) $(if $(PROFILE),--profile $(PROFILE)) $(if $(SUBJECT),--subject $(SUBJECT))
+histories: setup-development layout ## Simulate deployments that overlap, with faults, and check seven rules: COUNT=100000 SEED=1 PROFILE=calm SUBJECT=release, or replay RECORDED=file
+	@PYTHONPATH=lambda python -m tests.provisioner.histories --count $(COUNT) --seed $(or $(SEED),1) $(if $(PROFILE),--profile $(PROFILE)) $(if $(SUBJECT),--subject $(SUBJECT)) $(if $(RECORDED),--recorded $(RECORDED))
 
 check: setup-development layout ## Lint, format and types of the Python code; shellcheck of the shell scripts, hadolint of the Dockerfiles
 	@ruff check .
