@@ -117,14 +117,13 @@ SCALE = ("UpdateCluster", scaled(3))
 BUSY = {"error": {"Code": "ConflictException", "Message": "Cluster is currently Updating"}}
 UPDATING = described(2, target=3, status="Updating")
 TAG = ("AddTags", {"ResourceArn": ARN, "Tags": TAGS})
+SHOWN = "shows workers.CurrentCount"
 Calls = list[tuple[int, tuple[str, Any], dict[str, Any]]]
 CASES: dict[str, tuple[Calls, list[str]]] = {
     "a cluster that was there before": ([(0, LOOK, described(2)), (30, LOOK, described(2))], []),
     "nodes are lost by themselves": (
         [(0, LOOK, described(2)), (30, LOOK, described(1)), (60, LOOK, described(1))],
-        [
-            "DescribeCluster: AWS shows workers.CurrentCount=1; the model shows workers.CurrentCount=2"
-        ],
+        [f"DescribeCluster: AWS {SHOWN}=1; the model {SHOWN}=2"],
     ),
     "an update, and a read that lags": (
         [
