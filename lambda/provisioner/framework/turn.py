@@ -40,7 +40,10 @@ T = TypeVar("T")
 # or that the request is delivered again.
 _OWN_EVENT_SECONDS = 20.0
 _LATE_READ_SECONDS = 50.0
+# The call that a run is making, as the journal says that it has been given up.
+_LONGEST_CALL_SECONDS = 30.0
 _READ_AGAIN_SECONDS = 5.0
+_MOST_FORMER = 9
 
 
 class GivenUpError(ProvisioningError):
@@ -140,7 +143,7 @@ class Turn:
     @property
     def may_overlap(self) -> bool:
         """Whether a run of the request that is taken back may not see yet that it is given up."""
-        return self.takes_back and self.clock.now() < self._begun_at + _LATE_READ_SECONDS
+        return self.takes_back and self.clock.now() < self._begun_at + _LONGEST_CALL_SECONDS
 
     def change(self, call: Callable[[], T]) -> T:
         """Make a call of AWS while it is the request's turn, again if its error passes by itself.
@@ -189,8 +192,9 @@ class Turn:
 
     def _taken(self, entry: Entry) -> Entry:
         operation = self._operation.began_at if self._operation else self._begun_at
-        if entry.is_later(operation=operation, began_at=self._begun_at):
-            if self._is_early():
+        is_former = self._request.request_id in entry.former
+        if is_former or entry.is_later(operation=operation, began_at=self._begun_at):
+            if self._is_early() and not is_former:
                 raise NotReadyError(
                     "The events of the stack do not show this request yet",
                     next_step="Deploy again.",
@@ -200,6 +204,7 @@ class Turn:
             replace(
                 entry,
                 request=self._request.request_id,
+                former=(*entry.former[-_MOST_FORMER:], entry.request),
                 operation=operation,
                 began_at=self._begun_at,
             )

@@ -31,6 +31,7 @@ class Entry:
 
     Attributes:
         request: The id of the request that has it; empty if there is no item.
+        former: Those that had it before, the last ones: they get it no more.
         operation: When the stack's operation of that request began, in seconds since the epoch.
         began_at: When the request began.
         notes: What the resource type notes: JSON.
@@ -39,6 +40,7 @@ class Entry:
     """
 
     request: str = ""
+    former: tuple[str, ...] = ()
     operation: float = 0.0
     began_at: float = 0.0
     notes: Mapping[str, Any] = field(default_factory=dict)
@@ -77,6 +79,7 @@ class Journal:
             _VERSION: number(later.version),
             "written_by": {"S": token},
             "request": {"S": entry.request},
+            "former": {"S": " ".join(entry.former)},
             "operation": number(entry.operation),
             "began_at": number(entry.began_at),
             "notes": {"S": json.dumps(entry.notes, sort_keys=True)},
@@ -127,6 +130,7 @@ def _entry(item: Mapping[str, Any]) -> Entry:
         return Entry(is_readable=version == 0)
     return Entry(
         request=item["request"]["S"],
+        former=tuple(item["former"]["S"].split()),
         operation=float(item["operation"]["N"]),
         began_at=float(item["began_at"]["N"]),
         notes=json.loads(item["notes"]["S"]),

@@ -120,7 +120,7 @@ def test_each_service_has_one_endpoint_and_one_interface_a_zone(seen: TemplateVi
 
 
 def test_all_subnets_of_nodes_reach_gateway_endpoints(seen: TemplateView) -> None:
-    s3, others = {}, []
+    s3, others = set[str](), list[set[str]]()
     for endpoint in seen.all(ENDPOINT, VpcEndpointType="Gateway"):
         tables = {each["Ref"] for each in endpoint["RouteTableIds"]}
         if seen.text(endpoint["ServiceName"]).endswith(".s3"):

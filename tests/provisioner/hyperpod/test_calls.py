@@ -85,7 +85,7 @@ def error_event(level: str, description: str) -> dict[str, object]:
 UNLABELED = error_event("Error", "Something")
 """An event without a level, which botocore does not require."""
 del UNLABELED["EventLevel"]
-CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
+CONTINUOUS: dict[str, Any] = {"NodeProvisioningMode": "Continuous"}
 DETAILS = {
     **{key: value for key, value in GROUP.items() if key != "InstanceCount"},
     "TargetCount": 1,

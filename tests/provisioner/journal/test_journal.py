@@ -33,7 +33,7 @@ def test_what_is_written_is_read(item: Journal) -> None:
 
 
 def test_a_write_whose_answer_is_lost_counts_once(
-    table: FakeTable, item: Journal, time: Time, monkeypatch: pytest.MonkeyPatch
+    table: FakeTable, item: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put, lost = table.put_item, [ReadTimeoutError(endpoint_url="https://dynamodb")] * 2
 

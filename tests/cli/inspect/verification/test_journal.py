@@ -3,12 +3,12 @@
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_cli.inspect.verification.subjects.journal import journal
 from tests.cli.inspect.verification.conftest import OUTPUTS, Deployed, paginated, report
 from tests.support.configs import configure
+from tests.support.provisioner.fake_s3 import client_error
 
 KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
 OUTPUTS_WITH_KEY = {**OUTPUTS, "ml-platform": {**OUTPUTS["ml-platform"], "EncryptionKeyArn": KEY}}
@@ -49,8 +49,7 @@ def test_what_is_found_of_the_journal(
 ) -> None:
     def describe(**asked: str) -> dict[str, Any]:
         if table is None:
-            error = {"Code": "ResourceNotFoundException", "Message": "Requested resource not found"}
-            raise ClientError({"Error": error}, "DescribeTable")
+            raise client_error("ResourceNotFoundException", "DescribeTable", "not found")
         return {"Table": {"TableName": asked["TableName"], **table}}
 
     status = {"PointInTimeRecoveryDescription": {"PointInTimeRecoveryStatus": recovery}}
