@@ -214,6 +214,7 @@ class ClusterWatch(Watch):
                 and template.software not in {"", former.software}
                 and not (spec.release or spec.image)
                 and name in (request.snapshot.groups if request.snapshot else ())
+                and not request.snapshot.groups[name].patched  # by a rollback, for example
                 and not self.sagemaker.hands.get("")
                 and group.added_by not in (OPERATOR, request)
                 and request not in group.patched_by

@@ -12,6 +12,7 @@ from tests.provisioner.histories import (
     scripts_history,
     small_history,
 )
+from tests.provisioner.histories.cluster_templates import CHIEF
 from tests.provisioner.histories.history import Plan, Subject
 from tests.provisioner.histories.requests import Operation
 from tests.provisioner.histories.world import Faults
@@ -55,9 +56,10 @@ def planned(seed: int, *, profile: str | None = None, subject: str | None = None
     if about == "slurm":
         service = cluster_history.slurms_conduct(random, service)
         by_hand += tuple(cluster_history.edits_of_slurm(random, len(operations)))
-        # A group that is made anew with another type has no way back.
+        # What is made anew with another type, or controller, has no way back.
         anew = {"remove", "delete cluster"}
-        turned = any("Login" in group.slurm for one in operations for group in one.template.groups)
+        groups = [group for one in operations for group in one.template.groups]
+        turned = any("Login" in group.slurm or group.name == CHIEF for group in groups)
         by_hand = tuple(one for one in by_hand if not (turned and one.action in anew))
     deletes = random.random() < 0.25
     if deletes:
