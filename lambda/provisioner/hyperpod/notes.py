@@ -435,6 +435,9 @@ class Notes:
                 del notes[name]
                 if note.was is not None:
                     notes[name] = note.was
+                if note.asked is None and note.was and note.was.asked and asked:  # made anew
+                    image = _image_in(GroupNote(asked=asked))
+                    notes[name] = GroupNote(asked={**without_image(note.was.asked), **image})
         kept = {name: GroupNote(asked=wanted[name]) for name in wanted.keys() & present.keys()}
         return replace(self, groups=kept | notes)
 
