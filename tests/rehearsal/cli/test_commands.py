@@ -339,15 +339,17 @@ def test_what_the_provisioner_asks_aws_is_recorded(on_call: Operator, tmp_path: 
     assert "run `hyperpod-cdk record on`" in run(on_call, "record", "get", "-o", str(file), code=2)
     told = run(on_call, "record", "on")
     assert "ends it: run this again" in told
-    [name] = re.findall(r"^(\S+OnEvent\S+) records its calls", told, re.MULTILINE)
+    [name] = re.findall(r"^(\S+IsComplete\S+) records its calls", told, re.MULTILINE)
     stack = clients("cloudformation").describe_stacks(StackName="ml-platform")["Stacks"][0]
-    waits = event(
+    # A request that is over: it asks for the stack's events, and waits for nothing.
+    over = event(
         "Create",
         "Custom::FileSystemAvailability",
         {"FileSystemId": "fs-0123456789abcdef0"},
         stack_id=stack["StackId"],
+        Operation="1 CREATE_IN_PROGRESS 1.0",
     )
-    clients("lambda").invoke(FunctionName=name, Payload=json.dumps(waits))
+    clients("lambda").invoke(FunctionName=name, Payload=json.dumps(over))
 
     assert re.search(
         r"recorded.jsonl: \d+ calls; names, ", run(on_call, "record", "get", "-o", str(file))
@@ -355,7 +357,7 @@ def test_what_the_provisioner_asks_aws_is_recorded(on_call: Operator, tmp_path: 
     lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     calls = {line["operation"] for line in lines if line["message"] == "recorded"}
     assert "DescribeStackEvents" in calls
-    assert "request_id" in next(line for line in lines if line["message"] == "on_event")
+    assert "request_id" in next(line for line in lines if line["message"] == "is_complete")
     assert RESPONSE_URL not in file.read_text("utf-8")
     assert "records nothing" in run(on_call, "record", "off")
     assert "Each function records nothing" in run(on_call, "record", "off")

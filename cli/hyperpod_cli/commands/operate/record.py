@@ -33,9 +33,9 @@ def record(
         str, typer.Option("--since", help="Let get go so far back: 30m, 6h or 2d.")
     ] = "7d",
 ) -> None:
-    """Record what the provisioner asks AWS, and what AWS answers, without secrets.
+    """Record the calls of AWS that the provisioner makes.
 
-    It is off by default. The calls get into the logs of the provisioner's functions.
+    They get into the logs of its functions, with their answers and without secrets. Off by default.
     """
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.session import aws_session
