@@ -17,6 +17,7 @@ from hyperpod_shared.aws_errors import is_unknown_stack
 from hyperpod_shared.recording import ENTRY_POINTS, RECORDED, VARIABLE
 
 _HANDLERS = "provisioner.handler."
+_WAIT = {"Delay": 1, "MaxAttempts": 300}
 _MESSAGES = (RECORDED, *ENTRY_POINTS)
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html
 _PATTERN = "{ " + " || ".join(f'($.message = "{message}")' for message in _MESSAGES) + " }"
@@ -58,7 +59,7 @@ class Recording:
                         else {key: variables[key] for key in variables if key != VARIABLE}
                     },
                 )
-                client.get_waiter("function_updated").wait(FunctionName=name)
+                client.get_waiter("function_updated").wait(FunctionName=name, WaiterConfig=_WAIT)
                 changed.append(name)
         return changed
 

@@ -333,7 +333,7 @@ def test_a_row_of_lines_that_say_ok_is_short() -> None:
     ]
 
 
-@pytest.mark.slow(seconds=10)
+@pytest.mark.slow(seconds=37)
 def test_what_the_provisioner_asks_aws_is_recorded(on_call: Operator, tmp_path: Path) -> None:
     clients, file = on_call.stage.environment.clients, tmp_path / "recorded.jsonl"
     assert "run `hyperpod-cdk record on`" in run(on_call, "record", "get", "-o", str(file), code=2)
@@ -341,7 +341,7 @@ def test_what_the_provisioner_asks_aws_is_recorded(on_call: Operator, tmp_path: 
     assert "ends it: run this again" in told
     [name] = re.findall(r"^(\S+IsComplete\S+) records its calls", told, re.MULTILINE)
     stack = clients("cloudformation").describe_stacks(StackName="ml-platform")["Stacks"][0]
-    # A request that is over: it asks for the stack's events, and waits for nothing.
+    # A request that is over: it asks for the stack's events for half a minute.
     over = event(
         "Create",
         "Custom::FileSystemAvailability",
