@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,24 +9,25 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from hyperpod_emulator.hyperpod import HyperPodApi, HyperPodService, Timings
-from hyperpod_emulator.testing.hyperpod_api import NAME, create_request, group
-from hyperpod_emulator.testing.patience import eventually
+from hyperpod_emulator.hyperpod import HyperPodApi, HyperPodService
+from hyperpod_emulator.testing.hyperpod_api import LONG, NAME, FakeClock, create_request, group
 from hyperpod_shared.recording import RECORDED, VARIABLE
 from provisioner.aws.api import Clients
 from tests.provisioner.histories.recorded import RecordingError, read, replayed
 
-QUICK = Timings(
-    create=0.2, update=0.2, delete=0.2, node_launch=0.05, lifecycle_script=0.05, node_stop=0.05
-)
 TAGS = [{"Key": "a", "Value": "b"}]
 LOOKED = {"ClusterName": NAME}
 
 
 @pytest.fixture
-def sagemaker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def sagemaker(clock: FakeClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Return the provisioner's client, which records."""
-    with HyperPodApi(service=HyperPodService(clock=time.time, timings=QUICK)) as api:
+    with HyperPodApi(service=HyperPodService(clock=clock)) as api:
         for name, value in {
             VARIABLE: "true",
             "AWS_ENDPOINT_URL": api.url,
@@ -38,39 +38,28 @@ def sagemaker(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         yield Clients(region="us-west-2").sagemaker
 
 
-def settle(sagemaker: Any) -> None:  # noqa: ANN401 - a client
-    """Look until the cluster is in service with all its nodes."""
-
-    def is_settled() -> bool:
-        described = sagemaker.describe_cluster(**LOOKED)
-        counts = [one["CurrentCount"] == one["TargetCount"] for one in described["InstanceGroups"]]
-        return described["ClusterStatus"] == "InService" and all(counts)
-
-    eventually(is_settled)
-
-
-def live(sagemaker: Any) -> None:  # noqa: ANN401 - a client
+def live(sagemaker: Any, clock: FakeClock) -> None:  # noqa: ANN401 - a client
     """Let a cluster be made, changed and deleted."""
+
+    def look() -> None:
+        """Look twice, the second time when what was called for has happened."""
+        sagemaker.describe_cluster(**LOOKED)
+        clock.now += LONG
+        sagemaker.describe_cluster(**LOOKED)
+
     request = create_request(group("first", 2), group("second", 1), Tags=TAGS)
     arn = sagemaker.create_cluster(**request)["ClusterArn"]
     with pytest.raises(ClientError, match="Conflict"):
         sagemaker.delete_cluster(**LOOKED)
-    settle(sagemaker)
+    look()
     assert sagemaker.list_tags(ResourceArn=arn)["Tags"] == TAGS
     sagemaker.update_cluster(**LOOKED, InstanceGroups=[group("first", 3)])
     sagemaker.describe_cluster(**LOOKED)
     sagemaker.add_tags(ResourceArn=arn, Tags=[{"Key": "c", "Value": "d"}])
-    settle(sagemaker)
+    look()
     sagemaker.delete_cluster(**LOOKED)
-
-    def is_gone() -> bool:
-        try:
-            sagemaker.describe_cluster(**LOOKED)
-        except ClientError:
-            return True
-        return False
-
-    eventually(is_gone)
+    with pytest.raises(ClientError, match="not found"):
+        look()
 
 
 def recorded(printed: str, path: Path) -> Path:
@@ -80,10 +69,11 @@ def recorded(printed: str, path: Path) -> Path:
 
 def test_the_life_of_a_cluster_is_replayed(
     sagemaker: Any,  # noqa: ANN401 - a client
+    clock: FakeClock,
     capsys: pytest.CaptureFixture[str],
     tmp_path: Path,
 ) -> None:
-    live(sagemaker)
+    live(sagemaker, clock)
     lines = [*replayed(read(recorded(capsys.readouterr().out, tmp_path / "recorded.jsonl")))]
     measured = [line for line in lines if line.startswith("measured: ")]
     took = [re.sub(r" of \S+ took \d+ s", " took", line) for line in measured]

@@ -227,6 +227,7 @@ def test_group_of_an_operator_outlives_an_update_that_made_no_call(
     base: dict[str, Any], sagemaker: ShownSageMaker, time: Time
 ) -> None:
     mode = None if base is CLASSIC else "Continuous"
+
     def wanted(*groups: dict[str, Any]) -> dict[str, Any]:
         return properties(*groups, NodeProvisioningMode=mode)
 
