@@ -33,6 +33,12 @@ def test_each_pinned_version_is_offered_also_after_the_next_upgrade(aws: LocalAw
     assert wanted - offered == set()
 
 
+def test_the_newest_version_is_offered_first(aws: LocalAws) -> None:
+    asked = {"addonName": "coredns", "kubernetesVersion": "1.35"}
+    versions = client(aws, "eks").describe_addon_versions(**asked)["addons"][0]["addonVersions"]
+    assert versions[0]["addonVersion"] == "v1.14.2-eksbuild.4"
+
+
 def test_the_command_shows_pinned_default_and_newest_versions(
     aws: LocalAws,
     tmp_path: Path,

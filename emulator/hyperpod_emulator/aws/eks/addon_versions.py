@@ -34,8 +34,9 @@ def default(addon_name: str, *, kubernetes_version: str) -> str:
 
 
 def offered(addon_name: str, *, kubernetes_version: str) -> Sequence[str]:
-    """Return the versions that EKS offers; none of an add-on that it does not know."""
-    return [version for versions in _lists(addon_name, kubernetes_version) for version in versions]
+    """Return the versions that EKS offers, the newest first; none of an unknown add-on."""
+    lists = reversed(_lists(addon_name, kubernetes_version))
+    return [version for versions in lists for version in versions]
 
 
 def _lists(addon_name: str, kubernetes_version: str) -> Sequence[list[str]]:
