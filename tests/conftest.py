@@ -8,7 +8,7 @@ import re
 import signal
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -54,6 +54,11 @@ _SLOW_SECONDS = 2.0
 _SECONDS = 0.05
 # Seconds in a message differ from run to run.
 _MEASURED = re.compile(r"(?<=for )\d+(?= s\b)")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a run have a part of what is whole."""
+    parser.addoption("--part", help="1/2 or 2/2: every second file of those with whole tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -110,10 +115,10 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark what is whole by its place, and start with the files that take longest.
 
-    All workers then end at about the same time.
+    All workers then end at about the same time, and each part takes about as long as the others.
     """
     seconds: defaultdict[Path, float] = defaultdict(float)
     is_whole = functools.cache(lambda path: any(folder in path.parents for folder in WHOLE))
@@ -124,6 +129,19 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         own = _SECONDS if mark is None else mark.kwargs.get("seconds", _SLOW_SECONDS)
         seconds[item.path] += own
     items.sort(key=lambda item: -seconds[item.path])
+    if config.option.part:
+        whole = dict.fromkeys(item.path for item in items if item.get_closest_marker("whole"))
+        own = part_of([*whole], config.option.part)
+        left = [item for item in items if item.get_closest_marker("whole") and item.path not in own]
+        config.hook.pytest_deselected(items=left)
+        out = set(left)
+        items[:] = [item for item in items if item not in out]
+
+
+def part_of(files: Sequence[Path], part: str) -> set[Path]:
+    """Return the files of a part, such as the first half: 1/2."""
+    number, parts = map(int, part.split("/"))
+    return {*files[number - 1 :: parts]}
 
 
 def _synthesizes_an_example(item: pytest.Item) -> bool:

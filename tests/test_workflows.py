@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
+from tests.conftest import part_of
 from tests.support.configs import REPOSITORY
 
 WORKFLOWS: dict[str, dict[Any, Any]] = {
@@ -37,3 +39,9 @@ def test_nothing_foreign_runs_with_rights(name: str) -> None:
             if action.startswith("actions/checkout@"):
                 assert not may_change, "what is checked out is built and run"
                 assert step["with"]["persist-credentials"] is False
+
+
+def test_each_file_of_whole_tests_is_in_one_part_of_ci() -> None:
+    files = [Path(f"test_{number}.py") for number in range(7)]
+    parts = WORKFLOWS["ci.yml"]["jobs"]["run"]["strategy"]["matrix"]["part"]
+    assert sorted(path for part in parts for path in part_of(files, part)) == files
