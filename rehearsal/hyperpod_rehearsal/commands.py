@@ -29,7 +29,7 @@ from hyperpod_rehearsal.change.rehearsal import ChangeRehearsal
 from hyperpod_rehearsal.existing_resources import DEFAULT_REGION, existing_resources
 from hyperpod_rehearsal.kept_rehearsal import FAULTS_VARIABLE, cause
 from hyperpod_rehearsal.lives.life import Life
-from hyperpod_rehearsal.pairs import deploy_rows
+from hyperpod_rehearsal.pairs import deploy_rows, rows_line
 from hyperpod_rehearsal.pipeline import PipelineRehearsal
 from hyperpod_rehearsal.progress import Progress
 from hyperpod_rehearsal.report import summarize
@@ -113,10 +113,11 @@ def matrix(config_paths: Sequence[Path], *, quarter: int | None) -> int:
         played = play_all(config_paths, work_directory=work_directory.absolute(), progress=progress)
         if quarter is not None:
             progress.show(f"Rows of pairs: --quarter {quarter}")
-            played += deploy_rows(
-                quarter, work_directory=work_directory.absolute(), progress=progress
-            )
+            rows = deploy_rows(quarter, work_directory=work_directory.absolute(), progress=progress)
+            played += rows
     progress.show("\n".join(["", *map(str, played)]))
+    if quarter is not None:
+        progress.show(f"\n{rows_line(rows)}")
     failed = sum(not outcome.ok for outcome in played)
     progress.show(f"\n{len(played) - failed} of {len(played)} as expected.")
     return FAILED if failed else 0

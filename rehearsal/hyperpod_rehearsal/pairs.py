@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from hyperpod_cdk import load_config
@@ -19,6 +20,9 @@ QUARTERS = 4
 def deploy_rows(quarter: int, *, work_directory: Path, progress: Progress) -> list[Played]:
     """Deploy, verify and delete a quarter of the rows; return what came of each.
 
+    A row that `hyperpod-cdk deploy` refuses for what is in the account does not apply, with its
+    lines; no row of pairs is one that `hyperpod-cdk validate` refuses.
+
     Raises:
         LocalAwsError: The local AWS did not start.
     """
@@ -34,6 +38,16 @@ def deploy_rows(quarter: int, *, work_directory: Path, progress: Progress) -> li
     return played
 
 
+def rows_line(rows: Sequence[Played]) -> str:
+    """Return how many rows deployed, how many `hyperpod-cdk deploy` refuses, and the failures."""
+    refused = sum(not row.applies for row in rows)
+    failed = sum(not row.ok for row in rows)
+    return (
+        f"Rows of pairs: {len(rows) - refused - failed} deployed, {refused} refused before "
+        f"anything changed, {failed} failed."
+    )
+
+
 def _deployed(path: Path, *, work_directory: Path, progress: Progress) -> Played:
     config = load_config(path)
     begun = progress.elapsed
@@ -44,13 +58,21 @@ def _deployed(path: Path, *, work_directory: Path, progress: Progress) -> Played
         scenario=None,
         work_directory=work_directory / path.stem,
         region=config.region or DEFAULT_REGION,
+        may_be_refused=True,
     )
+    is_refused = False
     try:
         report = rehearsal.run(progress)
+        is_refused = report.refused
         wrong = [check.title for check in report.verify if not check.ok]
         if report.error is not None:
             wrong.append(report.error)
     except AppRefusedError as error:
         wrong = [str(error)]
-    seconds = progress.elapsed - begun
-    return Played(config=path.stem, scenario="(deployed)", seconds=seconds, wrong=tuple(wrong))
+    return Played(
+        config=path.stem,
+        scenario="(refused)" if is_refused else "(deployed)",
+        seconds=progress.elapsed - begun,
+        wrong=tuple(wrong),
+        applies=not is_refused,
+    )

@@ -42,11 +42,15 @@ class Fact(Check):
 
 @dataclass(kw_only=True, slots=True)
 class Report:
-    """What happened, filled in as the rehearsal goes on."""
+    """What happened, filled in as the rehearsal goes on.
+
+    It is refused if `hyperpod-cdk deploy` would change nothing, for the reason that is the error.
+    """
 
     config: str
     scenario: str
     ok: bool = False
+    refused: bool = False
     seconds: float = 0.0
     stacks: list[StackReport] = field(default_factory=list)
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)

@@ -47,7 +47,8 @@ _ENDED = (
 class Rehearsal:
     """What to rehearse, and the directory for what comes of it.
 
-    Without a scenario, it is a plain deployment. All that is kept stays up until interrupted.
+    Without a scenario, it is a plain deployment, which may be refused by what `hyperpod-cdk deploy`
+    looks at first; else AWS shows what it refuses. All that is kept stays up until interrupted.
     """
 
     config: Config
@@ -59,6 +60,7 @@ class Rehearsal:
     express: bool = False
     keep: bool = False
     missing: Sequence[str] = ()
+    may_be_refused: bool = False
 
     def run(self, progress: Progress) -> Report:
         """Deploy, verify and take down; return the report, which is written to a file too.
@@ -151,7 +153,9 @@ class Rehearsal:
 
     def _plain(self, stage: Stage, *, report: Report) -> None:
         listener = Listener(stage)
-        report.error = stage.deploy()
+        refusal = stage.refusal() if self.may_be_refused else None
+        report.refused = refusal is not None
+        report.error = refusal if report.refused else stage.deploy()
         report.stacks, report.outputs = stage.reports(), stage.outputs()
         if report.error is not None:
             return
@@ -236,7 +240,8 @@ def _take_down(stage: Stage, *, report: Report) -> None:
 class Played:
     """What came of a scenario with a configuration, by the name of its file without suffix.
 
-    What is wrong is the checks that failed, or, if it does not apply, what the configuration lacks.
+    What is wrong is the checks that failed, or, if it does not apply, what the configuration lacks
+    or why `hyperpod-cdk deploy` refuses it.
     """
 
     config: str

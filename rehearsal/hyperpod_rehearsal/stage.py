@@ -380,6 +380,12 @@ class Stage:
         )
         return done.returncode, done.stdout + done.stderr
 
+    def refusal(self) -> str | None:
+        """Return why `hyperpod-cdk deploy` would change nothing: a line for each fault, or None."""
+        code, output = self.look("account", "--for-deployment")
+        lines = [line for line in output.splitlines() if not line.startswith("WARNING")]
+        return "\n".join(lines).strip() if code != 0 else None
+
     def reports(self) -> list[StackReport]:
         """Return status and duration of each stack that exists."""
         return stack_reports(self.environment.clients, self.stacks)

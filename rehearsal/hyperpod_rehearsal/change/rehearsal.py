@@ -143,11 +143,8 @@ class ChangeRehearsal:
             prediction.notes += [*self._stand_ins(stage), *self._absent(stage)]
             prediction.notes += self._set_counts(stage)
             prediction.missing = self._missing(stage)
-            # What `hyperpod-cdk deploy` looks at first.
-            code, output = stage.look("account", "--for-deployment")
-            if code != 0:
-                lines = output.strip().splitlines()
-                prediction.error = "\n".join(x for x in lines if not x.startswith("WARNING"))
+            prediction.error = stage.refusal()
+            if prediction.error is not None:
                 return []
             try:
                 plan = self._plan(stage)
