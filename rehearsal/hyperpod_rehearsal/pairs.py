@@ -4,11 +4,14 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from hyperpod_cdk import load_config
+from hyperpod_cdk.checks.eks.closed_network import closed_network
+from hyperpod_cdk.checks.way_out import way_out
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_rehearsal.cdk_cli import AppRefusedError
-from hyperpod_rehearsal.existing_resources import DEFAULT_REGION
+from hyperpod_rehearsal.existing_resources import DEFAULT_REGION, account_of
 from hyperpod_rehearsal.progress import Progress
 from hyperpod_rehearsal.run import Played, Rehearsal
 from hyperpod_rehearsal.stand_in_chart import choose_chart
@@ -21,7 +24,8 @@ def deploy_rows(quarter: int, *, work_directory: Path, progress: Progress) -> li
     """Deploy, verify and delete a quarter of the rows; return what came of each.
 
     A row that `hyperpod-cdk deploy` refuses for what is in the account does not apply, with its
-    lines; no row of pairs is one that `hyperpod-cdk validate` refuses.
+    lines; nor does one whose nodes need routes that only its owner can add. No row of pairs is one
+    that `hyperpod-cdk validate` refuses.
 
     Raises:
         LocalAwsError: The local AWS did not start.
@@ -33,9 +37,20 @@ def deploy_rows(quarter: int, *, work_directory: Path, progress: Progress) -> li
     for number, line in enumerate(ROWS.read_text(encoding="utf-8").splitlines()):
         if number % QUARTERS == quarter:
             path = folder / f"row-{number}.yaml"
-            path.write_text(json.dumps(json.loads(line), indent=1) + "\n", encoding="utf-8")
+            write_row(json.loads(line), path=path)
             played.append(_deployed(path, work_directory=work_directory, progress=progress))
     return played
+
+
+def write_row(row: dict[str, Any], *, path: Path) -> None:
+    """Write a row as a file, with a registry of images where its network has a way to no other."""
+    path.write_text(json.dumps(row, indent=1) + "\n", encoding="utf-8")
+    config = load_config(path)
+    if config.control_plane is not None and any(closed_network(config)):
+        region = config.region or DEFAULT_REGION
+        registry = f"{account_of(config)}.dkr.ecr.{region}.amazonaws.com"
+        helm = {**(row.get("helm") or {}), "image_registry": registry}
+        path.write_text(json.dumps({**row, "helm": helm}, indent=1) + "\n", encoding="utf-8")
 
 
 def rows_line(rows: Sequence[Played]) -> str:
@@ -50,6 +65,8 @@ def rows_line(rows: Sequence[Played]) -> str:
 
 def _deployed(path: Path, *, work_directory: Path, progress: Progress) -> Played:
     config = load_config(path)
+    for warning in way_out(config):
+        return Played(config=path.stem, scenario="(refused)", wrong=(str(warning),), applies=False)
     begun = progress.elapsed
     rehearsal = Rehearsal(
         config=config,
