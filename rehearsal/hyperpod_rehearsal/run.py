@@ -153,9 +153,9 @@ class Rehearsal:
 
     def _plain(self, stage: Stage, *, report: Report) -> None:
         listener = Listener(stage)
-        refusal = stage.refusal() if self.may_be_refused else None
-        report.refused = refusal is not None
-        report.error = refusal if report.refused else stage.deploy()
+        refusal = stage.refusal() if self.may_be_refused else ""
+        report.refused = bool(refusal)
+        report.error = refusal or stage.deploy()
         report.stacks, report.outputs = stage.reports(), stage.outputs()
         if report.error is not None:
             return

@@ -380,11 +380,11 @@ class Stage:
         )
         return done.returncode, done.stdout + done.stderr
 
-    def refusal(self) -> str | None:
-        """Return why `hyperpod-cdk deploy` would change nothing: a line for each fault, or None."""
+    def refusal(self) -> str:
+        """Return why `hyperpod-cdk deploy` would change nothing, a line for each fault, or ""."""
         code, output = self.look("account", "--for-deployment")
         lines = [line for line in output.splitlines() if not line.startswith("WARNING")]
-        return "\n".join(lines).strip() if code != 0 else None
+        return "\n".join(lines).strip() if code != 0 else ""
 
     def reports(self) -> list[StackReport]:
         """Return status and duration of each stack that exists."""

@@ -144,7 +144,7 @@ class ChangeRehearsal:
             prediction.notes += self._set_counts(stage)
             prediction.missing = self._missing(stage)
             prediction.error = stage.refusal()
-            if prediction.error is not None:
+            if prediction.error:
                 return []
             try:
                 plan = self._plan(stage)

@@ -11,11 +11,12 @@ from hyperpod_cdk.encryption.key_policy import (
     encryption_of_logs,
     log_group_arns,
 )
+from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_emulator.aws.local_aws import AwsClients
 from hyperpod_emulator.aws.settings import FILE_SYSTEM_ID, KMS_KEY_ID
-from hyperpod_rehearsal.existing_resources.networks import all_traffic_of, default_vpc
+from hyperpod_rehearsal.existing_resources.networks import all_traffic_of, default_vpc, vpc_cidr
 from hyperpod_rehearsal.existing_resources.resource import ExistingResource
 from hyperpod_rehearsal.existing_resources.roles import policy as policy_of
 
@@ -93,13 +94,13 @@ def buckets(config: Config) -> Iterator[ExistingResource]:
 _LUSTRE_PORTS = ((988, 988), (1018, 1023))
 
 
-def _file_system(
-    id_: str, *, vpc_id: str | None, subnet_id: str | None, nodes_group_id: str | None
-) -> ExistingResource:
+def _file_system(id_: str, *, network: NetworkConfig) -> ExistingResource:
     """Return an FSx for Lustre file system of another owner, which lets a network's nodes in.
 
-    It is in the default VPC where none is given, and in any subnet of it likewise.
+    It is in the default VPC where none is named, and in any subnet of it likewise. Who names no
+    security group of the nodes lets them in by their addresses: a new group is not there yet.
     """
+    vpc_id = network.vpc_id
 
     def make(clients: AwsClients) -> None:
         fsx, ec2 = clients("fsx"), clients("ec2")
@@ -110,19 +111,25 @@ def _file_system(
         group = ec2.create_security_group(GroupName=id_, Description="Of a file system", VpcId=vpc)[
             "GroupId"
         ]
-        rules = all_traffic_of(group)
-        if nodes_group_id is not None:
-            nodes = [{"GroupId": nodes_group_id}]
-            rules += [
-                {"IpProtocol": "tcp", "FromPort": first, "ToPort": last, "UserIdGroupPairs": nodes}
+        blocks = (vpc_cidr(network), *network.new_hyperpod_cidrs)
+        nodes = (
+            {"IpRanges": [{"CidrIp": block} for block in dict.fromkeys(blocks)]}
+            if network.security_group_id is None
+            else {"UserIdGroupPairs": [{"GroupId": network.security_group_id}]}
+        )
+        rules = [
+            *all_traffic_of(group),
+            *(
+                {"IpProtocol": "tcp", "FromPort": first, "ToPort": last, **nodes}
                 for first, last in _LUSTRE_PORTS
-            ]
+            ),
+        ]
         ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=rules)
         fsx.create_file_system(
             FileSystemType="LUSTRE",
             FileSystemTypeVersion="2.15",
             StorageCapacity=2400,
-            SubnetIds=[subnet_id or subnets[0]["SubnetId"]],
+            SubnetIds=[network.hyperpod_subnets[0].subnet_id or subnets[0]["SubnetId"]],
             SecurityGroupIds=[group],
             LustreConfiguration={"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 125},
             Tags=[{"Key": FILE_SYSTEM_ID, "Value": id_}],
@@ -138,12 +145,7 @@ def _file_system(
 def file_systems(config: Config) -> Iterator[ExistingResource]:
     """Yield the file systems that the configuration uses and does not make."""
     for identifier in config.storage.existing_ids if config.storage is not None else ():
-        yield _file_system(
-            identifier,
-            vpc_id=config.network.vpc_id,
-            subnet_id=config.network.hyperpod_subnets[0].subnet_id,
-            nodes_group_id=config.network.security_group_id,
-        )
+        yield _file_system(identifier, network=config.network)
 
 
 def _lifecycle(fsx: AwsClient, identifier: str) -> str:

@@ -64,7 +64,7 @@ def test_what_eks_refuses_is_told_as_make_deploy_tells_it(
         chart=SimpleNamespace(path=tmp_path),
         config=wanted,
         environment=SimpleNamespace(clients=clients, kubernetes=None),
-        look=lambda *_: (0, ""),
+        refusal=lambda: "",
     )
 
     @contextmanager
