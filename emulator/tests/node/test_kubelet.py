@@ -3,6 +3,7 @@
 import base64
 import os
 import socket
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,12 +29,21 @@ def api() -> KubernetesApi:
 
 
 @pytest.fixture
-def kubelet(api: KubernetesApi, tmp_path: Path) -> Iterator[Kubelet]:
+def kubelet(
+    api: KubernetesApi,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Kubelet]:
+    """A kubelet that leaves nothing on the machine when it stops."""
+    folders = tmp_path_factory.mktemp("pods")
+    monkeypatch.setattr(tempfile, "tempdir", str(folders))
     made = Kubelet(
         api=api, images={IMAGE: {"PATH": os.defpath}}, claims={"fsx-claim": tmp_path / "fsx"}
     )
     yield made
     made.stop()
+    assert [*folders.iterdir()] == []
 
 
 def create(
