@@ -12,11 +12,17 @@ from hyperpod_cdk.encryption.key_policy import (
     log_group_arns,
 )
 from hyperpod_cdk.network.section import NetworkConfig
+from hyperpod_cdk.schema.availability_zones import is_zone_name
 from hyperpod_cdk.schema.named_resources import named_resources
 from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_emulator.aws.local_aws import AwsClients
 from hyperpod_emulator.aws.settings import FILE_SYSTEM_ID, KMS_KEY_ID
-from hyperpod_rehearsal.existing_resources.networks import all_traffic_of, default_vpc, vpc_cidr
+from hyperpod_rehearsal.existing_resources.networks import (
+    all_traffic_of,
+    default_vpc,
+    free_blocks,
+    vpc_cidr,
+)
 from hyperpod_rehearsal.existing_resources.resource import ExistingResource
 from hyperpod_rehearsal.existing_resources.roles import policy as policy_of
 
@@ -92,13 +98,14 @@ def buckets(config: Config) -> Iterator[ExistingResource]:
 
 
 _LUSTRE_PORTS = ((988, 988), (1018, 1023))
+_SMALL_PREFIX = 28
 
 
 def _file_system(id_: str, *, network: NetworkConfig) -> ExistingResource:
     """Return an FSx for Lustre file system of another owner, which lets a network's nodes in.
 
-    It is in the default VPC where none is named, and in any subnet of it likewise. Who names no
-    security group of the nodes lets them in by their addresses: a new group is not there yet.
+    It is in the default VPC where none is named, in any subnet of it. Who names no security group
+    of the nodes lets them in by their addresses: a new group is not there yet.
     """
     vpc_id = network.vpc_id
 
@@ -107,7 +114,6 @@ def _file_system(id_: str, *, network: NetworkConfig) -> ExistingResource:
         if id_ in {files["FileSystemId"] for files in fsx.describe_file_systems()["FileSystems"]}:
             return
         vpc = vpc_id or default_vpc(ec2)
-        subnets = ec2.describe_subnets(Filters=[{"Name": "vpc-id", "Values": [vpc]}])["Subnets"]
         group = ec2.create_security_group(GroupName=id_, Description="Of a file system", VpcId=vpc)[
             "GroupId"
         ]
@@ -129,7 +135,7 @@ def _file_system(id_: str, *, network: NetworkConfig) -> ExistingResource:
             FileSystemType="LUSTRE",
             FileSystemTypeVersion="2.15",
             StorageCapacity=2400,
-            SubnetIds=[network.hyperpod_subnets[0].subnet_id or subnets[0]["SubnetId"]],
+            SubnetIds=[_subnet_of_files(ec2, network, vpc_id=vpc)],
             SecurityGroupIds=[group],
             LustreConfiguration={"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 125},
             Tags=[{"Key": FILE_SYSTEM_ID, "Value": id_}],
@@ -140,6 +146,22 @@ def _file_system(id_: str, *, network: NetworkConfig) -> ExistingResource:
     return ExistingResource(
         f"FSx for Lustre file system {id_} in {vpc_id or 'the default VPC'}", make
     )
+
+
+def _subnet_of_files(ec2: AwsClient, network: NetworkConfig, *, vpc_id: str) -> str:
+    """Return the first HyperPod subnet or, if that is new, another of its zone, made if need be."""
+    if network.hyperpod_subnets[0].subnet_id is not None:
+        return network.hyperpod_subnets[0].subnet_id
+    zone = None if network.vpc_id is None else network.hyperpod_zone_ids[0]
+    found = ec2.describe_subnets(Filters=[{"Name": "vpc-id", "Values": [vpc_id]}])["Subnets"]
+    for subnet in found:
+        if zone in (None, subnet["AvailabilityZoneId"], subnet["AvailabilityZone"]):
+            return str(subnet["SubnetId"])
+    # Others are made of the first ones.
+    *_, block = free_blocks(network, prefix_length=_SMALL_PREFIX)
+    place = {"AvailabilityZone" if is_zone_name(str(zone)) else "AvailabilityZoneId": zone}
+    made = ec2.create_subnet(VpcId=vpc_id, CidrBlock=block, **place)["Subnet"]
+    return str(made["SubnetId"])
 
 
 def file_systems(config: Config) -> Iterator[ExistingResource]:
