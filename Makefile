@@ -49,8 +49,8 @@ test-all: this-machine setup-development setup-hyp setup-prometheus setup-traini
 test-emulator: this-machine setup-development ## Run the emulator's own tests
 	@pytest -n auto --dist loadfile emulator/tests
 
-histories: setup-development layout ## Simulate deployments that overlap, with faults, and check seven rules: COUNT=100000 SEED=1 PROFILE=calm SUBJECT=release
-	@PYTHONPATH=lambda python -m tests.provisioner.histories --count $(COUNT) --seed $(or $(SEED),1) $(if $(PROFILE),--profile $(PROFILE)) $(if $(SUBJECT),--subject $(SUBJECT))
+histories: setup-development layout ## Simulate deployments that overlap, with faults, and check seven rules: COUNT=100000 SEED=1 PROFILE=calm SUBJECT=release, or replay RECORDED=file
+	@PYTHONPATH=lambda python -m tests.provisioner.histories --count $(COUNT) --seed $(or $(SEED),1) $(if $(PROFILE),--profile $(PROFILE)) $(if $(SUBJECT),--subject $(SUBJECT)) $(if $(RECORDED),--recorded $(RECORDED))
 
 check: setup-development layout ## Lint, format and types of the Python code; shellcheck of the shell scripts, hadolint of the Dockerfiles
 	@ruff check .
@@ -82,7 +82,7 @@ rehearsal-picture: this-machine setup-development setup-training layout ## Draw 
 # Tests compare the last three, which are to be read: what goes together in no configuration, what a change of each
 # key does, and the templates.
 generate: setup-development layout ## Write every generated file that is stale, and what tests compare
-	@python -m tools.generate
+	@PYTHONPATH=lambda python -m tools.generate
 	@python -m tools.pairs
 	@python -m tests.changes.test_config_changes
 	@pytest tests/snapshot --snapshot-update

@@ -6,11 +6,11 @@ repetition by Lambda.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from botocore.exceptions import ClientError
-
-from hyperpod_shared.aws_errors import AwsClient, code
+from hyperpod_shared.aws_errors import AwsClient
+from hyperpod_shared.items import is_written, number
 
 REMEMBERED_SECONDS = 24 * 3600
 """What lasts is told again after a day."""
@@ -30,7 +30,6 @@ _IS_NEW = (
 _IS_NOT_LATER = f"attribute_not_exists({_SORT}) OR happened <= :at"
 LONGEST_RUN_SECONDS = 60
 """The time-out of the function. Lambda repeats a failed invocation no sooner."""
-_REFUSED = "ConditionalCheckFailedException"
 
 
 class Memory:
@@ -77,31 +76,27 @@ class Memory:
         What no other invocation has, stands for this one; a repetition by Lambda is another one.
         """
         now = self._clock()
-        try:
-            self._dynamodb.put_item(
-                TableName=self._table,
-                Item={
-                    **self._key(fault),
-                    "since": _number(now),
-                    "happened": _number(happened),
-                    "expires_at": _number(int(now) + REMEMBERED_SECONDS),
-                    "claimed_by": {"S": invocation},
-                    "is_told": {"BOOL": False},
-                },
-                ConditionExpression=_IS_NEW,
-                ExpressionAttributeValues={
-                    ":now": _number(now),
-                    ":happened": _number(happened),
-                    ":invocation": {"S": invocation},
-                    ":no": {"BOOL": False},
-                    ":ended": _number(now - LONGEST_RUN_SECONDS),
-                },
-            )
-        except ClientError as error:
-            if code(error) == _REFUSED:
-                return False
-            raise
-        return True
+        put = partial(
+            self._dynamodb.put_item,
+            TableName=self._table,
+            Item={
+                **self._key(fault),
+                "since": number(now),
+                "happened": number(happened),
+                "expires_at": number(int(now) + REMEMBERED_SECONDS),
+                "claimed_by": {"S": invocation},
+                "is_told": {"BOOL": False},
+            },
+            ConditionExpression=_IS_NEW,
+            ExpressionAttributeValues={
+                ":now": number(now),
+                ":happened": number(happened),
+                ":invocation": {"S": invocation},
+                ":no": {"BOOL": False},
+                ":ended": number(now - LONGEST_RUN_SECONDS),
+            },
+        )
+        return is_written(put)
 
     def told(self, fault: str) -> None:
         """Note that a fault that was claimed has been told."""
@@ -129,32 +124,25 @@ class Memory:
             "expires_at = if_not_exists(expires_at, :expires)",
             condition=_IS_NOT_LATER,
             values={
-                ":at": _number(at),
-                ":never": _number(0.0),
+                ":at": number(at),
+                ":never": number(0.0),
                 ":yes": {"BOOL": True},
-                ":expires": _number(int(at) + REMEMBERED_SECONDS),
+                ":expires": number(int(at) + REMEMBERED_SECONDS),
             },
         )
 
     def _set(
         self, fault: str, assignment: str, *, condition: str, values: Mapping[str, object]
     ) -> None:
-        try:
-            self._dynamodb.update_item(
-                TableName=self._table,
-                Key=self._key(fault),
-                UpdateExpression=f"SET {assignment}",
-                ConditionExpression=condition,
-                ExpressionAttributeValues=values,
-            )
-        except ClientError as error:
-            # DynamoDB has forgotten it in between, or it has happened again.
-            if code(error) != _REFUSED:
-                raise
+        update = partial(
+            self._dynamodb.update_item,
+            TableName=self._table,
+            Key=self._key(fault),
+            UpdateExpression=f"SET {assignment}",
+            ConditionExpression=condition,
+            ExpressionAttributeValues=values,
+        )
+        is_written(update)  # else DynamoDB has forgotten it in between, or it has happened again
 
     def _key(self, fault: str) -> dict[str, dict[str, str]]:
         return {_PARTITION: {"S": self._cluster_arn}, _SORT: {"S": fault}}
-
-
-def _number(value: float) -> dict[str, str]:
-    return {"N": repr(round(value, 3))}

@@ -1,5 +1,6 @@
 """Lambda entry points `on_event` and `is_complete` of CDK's custom-resource provider framework."""
 
+import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ from provisioner.governance.governance import TaskGovernance
 from provisioner.helm.client import ReleaseConnection
 from provisioner.helm.release import HelmRelease
 from provisioner.hyperpod.cluster import HyperPodCluster
+from provisioner.journal.journal import Journal
 from provisioner.kubernetes.cluster import EksConnection, delete_node_objects
 from provisioner.lifecycle_scripts import LifecycleScripts
 from provisioner.node_group_size import NodeGroupSize
@@ -94,7 +96,16 @@ def _connection(clients: Clients) -> EksConnection:
 
 
 def _turn(request: Request, clock: Clock) -> Turn:
-    return Turn(request, cloudformation=CLIENTS.cloudformation, clock=clock)
+    return Turn(request, cloudformation=CLIENTS.cloudformation, journal=_journal, clock=clock)
+
+
+def _journal(resource_id: str, clock: Clock) -> Journal:
+    return Journal(
+        dynamodb=CLIENTS.dynamodb,
+        table=os.environ["JOURNAL_TABLE"],
+        resource_id=resource_id,
+        clock=clock,
+    )
 
 
 def _clock(context: Context) -> Clock:

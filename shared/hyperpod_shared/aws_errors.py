@@ -145,6 +145,14 @@ def is_transient(error: Exception) -> bool:
     return isinstance(error, AwsConnectionError | HTTPClientError)
 
 
+def may_be_taken(error: Exception) -> bool:
+    """Say whether the service may have taken the call: botocore may have lost an answer before."""
+    if isinstance(error, ClientError):
+        repeated = error.response.get("ResponseMetadata", {}).get("RetryAttempts", 0) > 0
+        return repeated or (is_transient(error) and not is_throttled(error))
+    return is_transient(error)
+
+
 def is_unreached(error: Exception) -> bool:
     """Say whether no connection to the service was made; the error has the service's URL."""
     return isinstance(error, AwsConnectionError)

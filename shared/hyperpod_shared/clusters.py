@@ -40,6 +40,7 @@ _LOG_GROUP = "/aws/sagemaker/Clusters"
 class ClusterStatus(StrEnum):
     """DescribeCluster's ClusterStatus."""
 
+    CREATING = "Creating"
     DELETING = "Deleting"
     FAILED = "Failed"
     IN_SERVICE = "InService"
@@ -92,11 +93,10 @@ _SOFTWARE_BUSY = frozenset({SoftwareUpdateStatus.PENDING, SoftwareUpdateStatus.I
 def groups_of(cluster: Mapping[str, Any]) -> dict[str, Group]:
     """Return the groups of both lists by name; those of Slurm in the order of `NODE_TYPES`."""
     groups = [group for key in GROUP_LISTS for group in cluster.get(key) or ()]
-    order = {kind: place for place, kind in enumerate(NODE_TYPES)}
-    return {
-        group[NAME]: group
-        for group in sorted(groups, key=lambda group: order.get(node_type(group), 0))
-    }
+    if any(SLURM in group for group in groups):
+        order = {kind: place for place, kind in enumerate(NODE_TYPES)}
+        groups.sort(key=lambda group: order.get(node_type(group), 0))
+    return {group[NAME]: group for group in groups}
 
 
 def node_type(group: Group) -> str:

@@ -39,6 +39,11 @@ def secret_values(values: object) -> frozenset[str]:
     return frozenset(_secret_leaves(values, is_secret=False))
 
 
+def is_secret_name(name: str) -> bool:
+    """Say whether a key, or a variable, is named like a secret's."""
+    return _SECRET_KEY.search(name) is not None
+
+
 def _forms(secrets: frozenset[str]) -> set[str]:
     whole = {form for secret in secrets for form in (secret, json.dumps(secret)[1:-1])}
     lines = {line.strip() for secret in secrets for line in secret.splitlines()}
@@ -49,8 +54,8 @@ def _secret_leaves(values: object, *, is_secret: bool) -> Iterator[str]:
     if isinstance(values, Mapping):
         variable = str(values.get("name") or values.get("key") or "")
         for key, value in values.items():
-            named = _SECRET_KEY.search(variable if key == "value" else str(key))
-            yield from _secret_leaves(value, is_secret=is_secret or bool(named))
+            named = is_secret_name(variable if key == "value" else str(key))
+            yield from _secret_leaves(value, is_secret=is_secret or named)
     elif isinstance(values, list):
         for value in values:
             yield from _secret_leaves(value, is_secret=is_secret)

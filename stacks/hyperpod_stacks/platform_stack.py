@@ -75,7 +75,7 @@ class PlatformStack(DeployedStack):
             placement=self.in_network if config.provisioner_in_network else None,
             runs_helm=orchestration.runs_helm,
             log_groups=log_groups,
-            environment_key=self.keys.environment,
+            encryption_key=self.keys.provisioner,
         )
         if self.network.default_security_group_id is not None:
             DefaultSecurityGroup(
@@ -173,6 +173,7 @@ class PlatformStack(DeployedStack):
             "VpcEndpoints",
             vpc=self.network.vpc,
             subnets=self.network.endpoint_subnets,
+            routed_subnets=self.network.node_subnets.subnets,
             services=list(config.endpoint_services),
             s3_endpoint=self.network.s3_endpoint,
             security_group_ids=[

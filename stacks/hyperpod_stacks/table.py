@@ -130,7 +130,7 @@ def description(config: Config) -> Iterator[str]:
 
 def _platform(config: Config) -> Iterator[str]:
     place = config.region if config.region is not None else "the region of your environment"
-    parts = [config.network.summary(endpoints=len(config.endpoint_services))]
+    parts = [config.network.summary(endpoints=config.interface_endpoints)]
     if config.control_plane is not None:
         access = config.control_plane.endpoint_access.replace("_", " ")
         if config.control_plane.is_existing:

@@ -11,12 +11,12 @@ import statistics
 from collections.abc import Callable
 
 from hyperpod_cdk.synthesis.refusals import MOST_REQUEST_BYTES
-from provisioner.hyperpod.changes import changes
+from provisioner.hyperpod.changes import Aim, changes
 from provisioner.hyperpod.cluster import HyperPodCluster
-from provisioner.hyperpod.cluster_request import Aim
 from tests.benchmark.benchmark import seconds_of
 from tests.support.provisioner import large_cluster
 from tests.support.provisioner.cloudformation import Framework, Time, event
+from tests.support.provisioner.noted import noted
 
 _RUNS = 15
 
@@ -30,8 +30,8 @@ def main() -> None:
     print(f"{large_cluster.GROUPS} groups of {large_cluster.INSTANCES:,} instances, all changed:")
     sagemaker = large_cluster.LargeSageMaker(requested=old)
     described = sagemaker.describe_cluster(ClusterName=large_cluster.NAME)
-    aim = Aim(wanted=new, former=old)
-    print(f"  changes: {_milliseconds(lambda: changes(aim, described, {})):.1f} ms")
+    aim, notes = Aim(wanted=new, former=old), noted(old)
+    print(f"  changes: {_milliseconds(lambda: changes(aim, described, {}, notes)):.1f} ms")
     handlers = _milliseconds(lambda: _update(before, after))
     print(f"  update, on_event and is_complete: {handlers:.1f} ms")
     print(f"  request: {len(after['Request']):,} bytes, at most {MOST_REQUEST_BYTES:,}")

@@ -131,6 +131,7 @@ WITHOUT_ASKING = {
     "dashboards": "deletes the account that it makes to write them",
     "image": "adds images, under tags of their content",
     "images": "adds images",
+    "record": "sets a variable of the provisioner's functions",
     "review": "assumes a role that only reads",
     "validate-nodes": "deletes the jobs that it makes",
 }

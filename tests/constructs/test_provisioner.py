@@ -7,6 +7,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk.assertions import Template
 
 from hyperpod_cdk import ConfigError
@@ -133,3 +134,50 @@ def test_every_custom_resource_may_ask_for_the_events_of_its_own_stack(stack: cd
         assert each is other or role == stack.resolve(provisioner.role.role_name)
         assert len(things) == 2
         assert all(policy in seen.resources[name]["DependsOn"] for name in things)
+
+
+KEY = "arn:aws:kms:us-west-2:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab"
+
+
+@pytest.mark.parametrize("has_key", [False, True], ids=["without a key", "with a key"])
+def test_the_functions_have_a_journal(stack: cdk.Stack, view: View, *, has_key: bool) -> None:
+    key = kms.Key.from_key_arn(stack, "Key", KEY) if has_key else None
+    Provisioner(stack, "Provisioner", encryption_key=key)
+    seen = view()
+    (table,) = seen.ids("AWS::DynamoDB::Table")
+    made = seen.resources[table]
+    functions = [
+        each
+        for each in seen.resources.values()
+        if each["Type"] == FUNCTION and each["Properties"]["Handler"].startswith("provisioner.")
+    ]
+    (policy,) = [each for each in seen.ids("AWS::IAM::Policy") if "ProvisionerRoleD" in each]
+    rights = seen.statement("KeepJournal")
+
+    assert made["Properties"] == {
+        "AttributeDefinitions": [{"AttributeName": "resource_id", "AttributeType": "S"}],
+        "BillingMode": "PAY_PER_REQUEST",
+        "KeySchema": [{"AttributeName": "resource_id", "KeyType": "HASH"}],
+        "PointInTimeRecoverySpecification": {"PointInTimeRecoveryEnabled": True},
+        "TimeToLiveSpecification": {"AttributeName": "expires_at", "Enabled": True},
+        **(
+            {"SSESpecification": {"KMSMasterKeyId": KEY, "SSEEnabled": True, "SSEType": "KMS"}}
+            if has_key
+            else {}
+        ),
+    }
+    assert made["DeletionPolicy"] == made["UpdateReplacePolicy"] == "Delete"
+    assert len(functions) == 2
+    for function in functions:
+        # By this, it is there before them, and goes after them.
+        assert function["Properties"]["Environment"]["Variables"] == {
+            "JOURNAL_TABLE": {"Ref": table}
+        }
+        assert function["Properties"].get("KmsKeyArn") == (KEY if has_key else None)
+        assert policy in function["DependsOn"]
+    assert rights["Action"] == [f"dynamodb:{verb}Item" for verb in ("Delete", "Get", "Put")]
+    assert rights["Resource"] == {"Fn::GetAtt": [table, "Arn"]}
+    if has_key:
+        use = seen.statement("EncryptJournal")
+        assert use["Resource"] == KEY
+        assert seen.text(use["Condition"]["StringEquals"]["kms:ViaService"]).startswith("dynamodb.")

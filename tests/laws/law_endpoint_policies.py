@@ -23,12 +23,25 @@ def violations(deployment: Deployment) -> list[str]:
         if policy
         for right in deployment.statements
         if right.resource.type in _ROLES and right.effect == "Allow" and right.resources
+        if not _is_outside(deployment, right.resource)
         for what in _held_back(deployment, right, policy, prefix=_prefix(name))
     ]
 
 
 def _policy(deployment: Deployment, endpoint: Resource) -> Iterator[Statement]:
     return (each for each in deployment.statements if each.resource is endpoint)
+
+
+def _is_outside(deployment: Deployment, resource: Resource) -> bool:
+    """Return whether what has a right are functions outside the network."""
+    names = resource.properties.get("Roles") or [{"Ref": resource.logical_id}]
+    roles = [deployment.referred(resource.stack, name) for name in names]
+    functions = [
+        function
+        for function in deployment.of_type("AWS::Lambda::Function")
+        if deployment.referred(function.stack, function.properties["Role"]) in roles
+    ]
+    return bool(functions) and not any("VpcConfig" in each.properties for each in functions)
 
 
 # By the end of the name of an endpoint's service, where actions begin otherwise; pulls of images go

@@ -18,6 +18,11 @@ from tests.support.provisioner.hyperpod_stack import TIMINGS
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
 
+@pytest.fixture(autouse=True)
+def _journal_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JOURNAL_TABLE", "journal")
+
+
 @pytest.fixture
 def time() -> Time:
     return Time()

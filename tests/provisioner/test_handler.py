@@ -17,10 +17,9 @@ from hyperpod_shared.errors import (
     UnreachableError,
 )
 from provisioner import handler
-from provisioner.framework.request import BEGUN_AT, CLAIM
+from provisioner.framework.request import BEGUN_AT
 from provisioner.framework.retry import Clock
 from provisioner.helm.client import ReleaseClient
-from provisioner.hyperpod.claim import Claim
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import (
     RESPONSE_URL,
@@ -29,6 +28,7 @@ from tests.support.provisioner.cloudformation import (
     event,
 )
 from tests.support.provisioner.fake_s3 import FakeS3, client_error, zipped
+from tests.support.provisioner.fake_table import FakeTable
 from tests.support.provisioner.hyperpod_stack import slurm_properties
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
@@ -65,6 +65,7 @@ class FakeClients:
     def __init__(self) -> None:
         self.s3 = FakeS3()
         self.cloudformation = FakeCloudFormation()
+        self.dynamodb = FakeTable()
         self.sagemaker: Any = self
         self.eks: Any = self
         self.fsx = self
@@ -92,7 +93,7 @@ def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeClients]:
 @pytest.fixture
 def now(monkeypatch: pytest.MonkeyPatch) -> float:
     """A time that stands still, however long the machine takes."""
-    moment = float(round(time.time()))  # claims note whole seconds
+    moment = float(round(time.time()))
     monkeypatch.setattr(handler, "Clock", partial(Clock, now=lambda: moment))
     return moment
 
@@ -230,9 +231,8 @@ def test_the_wait_for_throttled_calls_is_told_and_ends(
 ) -> None:
     clients.error = client_error("ThrottlingException", "Describe", "Rate exceeded")
     begun_at = now - 60 * minutes
-    claim = Claim.of("request-1", started_at=begun_at, asks="", takes_back="")
     sent = event("Create", resource_type, properties, physical_id="ml")
-    sent |= {BEGUN_AT: begun_at, CLAIM: str(claim)}
+    sent |= {BEGUN_AT: begun_at}
     if ends:
         with raises(ProvisioningError):
             handler.is_complete(sent, Context())

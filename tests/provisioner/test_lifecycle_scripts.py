@@ -86,7 +86,7 @@ def test_a_rollback_has_the_last_word(stack: Framework, s3: FakeS3) -> None:
     rollback = stack.begin("Update", wanted, properties("on_create.sh", "README"))
     s3.add(BUCKET, "README", b"of a run that sees late that it is given up")
     assert not rollback.poll().complete
-    stack.time.sleep(30)
+    stack.time.sleep(50)
     assert rollback.poll().complete
     assert s3.keys(BUCKET) == ["on_create.sh"]
 
@@ -274,7 +274,7 @@ def test_an_update_refuses_what_is_new_to_it_and_a_rollback_nothing(
 
     stack.cloudformation.status = "UPDATE_ROLLBACK_IN_PROGRESS"
     rollback = stack.begin("Update", of_user("on_create.sh"), of_user("on_create.sh", "README"))
-    stack.time.sleep(30)
+    stack.time.sleep(50)
     assert rollback.poll().complete
     assert s3.bodies(BUCKET, "hyperpod/ml/README") == [b"theirs"]
 
@@ -350,7 +350,7 @@ def test_a_rollback_to_a_former_version_needs_no_right_that_it_lacks(
     stack.update(properties("on_create.sh", "README"))
     stack.cloudformation.status = "UPDATE_ROLLBACK_IN_PROGRESS"
     rollback = stack.begin("Update", former, properties("on_create.sh", "README"))
-    stack.time.sleep(30)
+    stack.time.sleep(50)
     assert rollback.poll().complete
     assert s3.keys(BUCKET) == ["on_create.sh"]
     assert not any(version.tags for version in s3.buckets[BUCKET])

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import pytest
@@ -13,7 +14,8 @@ from provisioner.framework.operation import LONGEST_REQUEST_SECONDS, StackPhase
 from provisioner.framework.request import BEGUN_AT, OPERATION, Request
 from provisioner.framework.turn import GivenUpError, Turn
 from tests.conftest import Raises
-from tests.support.provisioner.cloudformation import Time, event
+from tests.support.provisioner.cloudformation import Time, event, journal
+from tests.support.provisioner.fake_table import FakeTable
 
 NEW, OLD = {"Scripts": "new", "Wait": "true"}, {"Scripts": "old", "Wait": "true"}
 UPDATES, FAILS = "UPDATE_IN_PROGRESS", "UPDATE_FAILED"
@@ -75,6 +77,7 @@ def turn(
     old: Mapping[str, str] = OLD,
     known: Known | None = None,
     request_type: str = "Update",
+    table: FakeTable | None = None,
 ) -> Turn:
     time = Time()
     former: dict[str, Any] = {"old": old} if request_type == "Update" else {}
@@ -82,7 +85,8 @@ def turn(
     for key in ("ResourceProperties", "OldResourceProperties"):
         sent.get(key, {}).pop("ServiceToken", None)
     events = Events(list(shown), now=time.now)
-    return Turn(Request.from_event(sent), cloudformation=events, clock=time.clock)
+    item = partial(journal, table or FakeTable())
+    return Turn(Request.from_event(sent), cloudformation=events, journal=item, clock=time.clock)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +148,24 @@ def test_a_request_that_is_given_up_changes_nothing(later: list[Shown], raises: 
         turn(THE_STACK, THE_RESOURCE, *later, known=known).require()
 
 
+@pytest.mark.parametrize("seconds", [100.0, 20.0], ids=["for long", "now"])
+def test_a_request_whose_resource_a_later_one_has_changes_nothing(
+    seconds: float, raises: Raises
+) -> None:
+    """Its events need not show it; of one that has just begun, they may be another's."""
+    table = FakeTable()
+    known: Known = {BEGUN_AT: Time().now - seconds}
+    began: list[Shown] = [(seconds + 9, UPDATES), (seconds + 8, UPDATES, NEW)]
+    turn(*began, known=known, table=table).require()
+    later: list[Shown] = [(seconds + 7, FAILS, NEW), (6.0, ROLLS_BACK), (5.0, UPDATES, OLD)]
+    turn(*began, *later, new=OLD, old=NEW, known={"RequestId": "2"}, table=table).require()
+
+    changed = list[str]()
+    with raises(GivenUpError):
+        turn(*began, known=known, table=table).change(lambda: changed.append("anything"))
+    assert changed == []
+
+
 def test_a_younger_operation_from_before_the_request_says_that_the_first_read_was_late(
     raises: Raises,
 ) -> None:
@@ -192,8 +214,8 @@ def test_what_cloudformation_refuses_to_tell_fails_all_but_a_delete(
 
 def test_an_operation_may_begin_with_the_request_by_another_clock() -> None:
     before = turn((500.0, UPDATES)).operation
-    known: Known = {BEGUN_AT: Time().now - 70, OPERATION: str(before)}
-    its = turn((500.0, UPDATES), (69.95, ROLLS_BACK), new=OLD, old=NEW, known=known)
+    known: Known = {BEGUN_AT: Time().now - 110, OPERATION: str(before)}
+    its = turn((500.0, UPDATES), (109.95, ROLLS_BACK), new=OLD, old=NEW, known=known)
     assert its.phase is StackPhase.ROLLING_BACK
 
 

@@ -123,6 +123,9 @@ NOT_RUN: Mapping[tuple[str, str], str] = {
         "reaches GitHub; tests/test_examples.py synthesizes the three apps"
     ),
     ("CONTRIBUTING.md", "make test"): "runs this test",
+    ("CONTRIBUTING.md", "hyperpod-cdk deploy mine.yaml"): (
+        "needs an account; tests/rehearsal/cli/test_commands.py records a function's calls"
+    ),
     (
         "docs/dashboards.md",
         "kubectl port-forward -n hyperpod-grafana deployment/hyperpod-grafana 3000",

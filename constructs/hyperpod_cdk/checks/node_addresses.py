@@ -16,17 +16,15 @@ def node_addresses(config: Config) -> Findings:
     """Find subnets that are too small for the groups whose nodes are there.
 
     A node takes all its addresses when it joins, whether it has pods or not, and a subnet cannot
-    be resized. So does each VPC endpoint of a closed network. Groups of types that no source
+    be resized. So does each interface endpoint of a closed network. Groups of types that no source
     describes are not counted.
 
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
     """
-    services = config.endpoint_services
-    taken = len(services) if config.network.closed else 0
     for subnet, groups in groups_in_subnets(config).items():
         if subnet.free_addresses is None:
             continue
-        free = subnet.free_addresses - taken
+        free = subnet.free_addresses - config.interface_endpoints
         if addresses_of(groups) > free:
             message = f"{too_small(groups, free=free)}; a subnet cannot be resized"
             yield error(subnet.path, subnet.cidr, message)

@@ -294,6 +294,12 @@ class Config(Section):
         return tuple(endpoint_services({need for need, is_there in has.items() if is_there}))
 
     @property
+    def interface_endpoints(self) -> int:
+        """How many interface endpoints a closed network has in each zone; 0 in any other."""
+        services = self.endpoint_services if self.network.closed else ()
+        return sum(not service.is_gateway for service in services)
+
+    @property
     def grafana_image(self) -> str | None:
         """The image of the Grafana in the cluster, as it is pulled; None without one."""
         if self.observability.grafana_of(IN_CLUSTER) is None:

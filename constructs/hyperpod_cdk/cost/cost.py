@@ -167,7 +167,7 @@ def _named(files: LustreConfig) -> str:
 def _ways_out(config: Config) -> Iterator[_Item]:
     network = config.network
     if network.closed:
-        services, zones = len(config.endpoint_services), network.node_zone_count
+        services, zones = config.interface_endpoints, network.node_zone_count
         detail = f"{services} services in {zones} zone{'' if zones == 1 else 's'}"
         item, count = "interface endpoint", services * zones
         yield _Item(name=item, detail=detail, quantity=count, service="VPC", item=item)
@@ -302,7 +302,7 @@ def _left_out(config: Config) -> Iterator[str]:
         yield "Container Insights in CloudWatch: each observation of a metric, and logs"
     yield from _left_out_of_metrics(config)
     yield f"logs ({control_plane}VPC flow log, nodes, Lambda), S3, requests to KMS"
-    yield "Lambda and Step Functions, which run while stacks are deployed"
+    yield "Lambda, Step Functions and DynamoDB, which work while stacks are deployed"
     yield "taxes and discounts"
 
 

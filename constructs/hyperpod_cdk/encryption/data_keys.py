@@ -108,7 +108,7 @@ class DataKeys:
         logs: Of log groups.
         images: Of the repository of training images, and of its builds.
         accounting: Of the database of Slurm's accounting.
-        environment: Of the environment of the provisioner's functions.
+        provisioner: Of the provisioner: its journal, and the environment of its functions.
     """
 
     eks_secrets: kms.IKey | None = None
@@ -118,12 +118,12 @@ class DataKeys:
     logs: kms.IKey | None = None
     images: kms.IKey | None = None
     accounting: kms.IKey | None = None
-    environment: kms.IKey | None = None
+    provisioner: kms.IKey | None = None
 
     @property
     def key_arn(self) -> str | None:
         """ARN of the key, if there is one."""
-        return None if self.environment is None else self.environment.key_arn
+        return None if self.provisioner is None else self.provisioner.key_arn
 
     @property
     def volume_key_arn(self) -> str | None:
@@ -164,7 +164,7 @@ def data_keys(
         ).key
     kinds = DataKeys.__dataclass_fields__.keys() & EncryptionConfig.model_fields.keys()
     encrypted = {kind: key for kind in kinds if getattr(encryption, kind)}
-    return DataKeys(environment=key, **encrypted)
+    return DataKeys(provisioner=key, **encrypted)
 
 
 def fixed_text(key: kms.IKey | None) -> str | None:

@@ -16,7 +16,7 @@ from pydantic.dataclasses import dataclass
 from hyperpod_cdk.facts import table_of
 
 S3_SERVICE = "s3"
-"""What a gateway endpoint serves, which has no price; all others are interface endpoints."""
+"""What nodes reach through a gateway endpoint in every new network."""
 
 # https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-push-iam.html
 ECR_LOGIN = "ecr:GetAuthorizationToken"
@@ -48,7 +48,7 @@ NEEDS = {
 
 @dataclass(config=ConfigDict(extra="forbid"), frozen=True, kw_only=True, slots=True)
 class EndpointService:
-    """A service with an interface endpoint.
+    """A service with an endpoint.
 
     Attributes:
         name: The last part of the endpoint service's name, such as `ecr.api`.
@@ -56,6 +56,8 @@ class EndpointService:
         why: What for.
         source: Where AWS says so, or the code that calls it.
         actions: What the endpoint lets through, of principals of the deployment's account.
+        is_gateway: Whether its endpoint is a gateway endpoint: of route tables, without an address
+            or a price, for what the account owns. Default: it is an interface endpoint.
         is_by_principals: Whether principals of IAM call it. Default: they do.
         needs: Keys of `NEEDS`; only deployments with one of these call it. Default: all do.
         for_builds: What it also lets through where images are built in the network.
@@ -66,6 +68,7 @@ class EndpointService:
     why: str
     source: str
     actions: tuple[str, ...]
+    is_gateway: bool = False
     is_by_principals: bool = True
     needs: tuple[str, ...] = ()
     for_builds: tuple[str, ...] = ()

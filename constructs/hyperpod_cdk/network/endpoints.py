@@ -15,16 +15,17 @@ _HTTPS = ec2.Port.tcp(443)
 class VpcEndpoints(Construct):
     """VPC endpoints through which a network without internet access reaches AWS services.
 
-    One interface endpoint for each service, with private DNS, in the given subnets. Their security
-    group lets HTTPS in from the groups that use them alone, and their policies let through what
-    principals of this account ask of the services. S3, whose gateway endpoint is there already,
-    serves buckets of this account and reads the data buckets, and those of AWS that hold the layers
-    of ECR's images and the packages of SSM Agent. With `full_access`, the policies let
-    everything through.
+    One endpoint for each service: most are interface endpoints, with private DNS, in the given
+    subnets. Their security group lets HTTPS in from the groups that use them alone. The policies
+    let through what principals of this account ask of the services. S3, whose gateway endpoint is
+    there already, serves buckets of this account and reads the data buckets, and those of AWS that
+    hold the layers of ECR's images and the packages of SSM Agent. With `full_access`, the policies
+    let everything through.
 
     Args:
         vpc: The VPC.
         subnets: Where the endpoints are: private ones, at most one in each Availability Zone.
+        routed_subnets: Those that reach gateway endpoints: all in which something runs.
         services: The services.
         s3_endpoint: S3's gateway endpoint.
         security_group_ids: Groups of what uses the endpoints.
@@ -43,6 +44,7 @@ class VpcEndpoints(Construct):
         *,
         vpc: ec2.IVpc,
         subnets: Sequence[ec2.ISubnet],
+        routed_subnets: Sequence[ec2.ISubnet],
         services: Sequence[EndpointService],
         s3_endpoint: ec2.GatewayVpcEndpoint,
         security_group_ids: Sequence[str],
@@ -65,22 +67,31 @@ class VpcEndpoints(Construct):
             s3_endpoint.add_to_policy(statement)
         self.endpoints: list[Construct] = [s3_endpoint]
         for service in services:
-            endpoint = ec2.InterfaceVpcEndpoint(
-                self,
-                # EcrApi of ecr.api
-                "".join(part.title() for part in service.name.replace("-", ".").split(".")),
-                vpc=vpc,
-                service=ec2.InterfaceVpcEndpointAwsService(service.name),
-                subnets=ec2.SubnetSelection(subnets=list(subnets)),
-                security_groups=[group],
-                private_dns_enabled=True,
-                # The default would allow the VPC's primary CIDR block, in which there are no nodes.
-                open=False,
-            )
+            # EcrApi of ecr.api
+            name = "".join(part.title() for part in service.name.replace("-", ".").split("."))
+            endpoint: ec2.GatewayVpcEndpoint | ec2.InterfaceVpcEndpoint
+            if service.is_gateway:
+                endpoint = ec2.GatewayVpcEndpoint(
+                    self,
+                    name,
+                    vpc=vpc,
+                    service=ec2.GatewayVpcEndpointAwsService(service.name),
+                    subnets=[ec2.SubnetSelection(subnets=list(routed_subnets))],
+                )
+            else:
+                endpoint = ec2.InterfaceVpcEndpoint(
+                    self,
+                    name,
+                    vpc=vpc,
+                    service=ec2.InterfaceVpcEndpointAwsService(service.name),
+                    subnets=ec2.SubnetSelection(subnets=list(subnets)),
+                    security_groups=[group],
+                    private_dns_enabled=True,
+                    # The default would allow the VPC's primary CIDR block, without any nodes.
+                    open=False,
+                )
             is_limited = service.is_by_principals and not full_access
-            endpoint.add_to_policy(
-                _of_this_account(service.actions) if is_limited else _everything()
-            )
+            endpoint.add_to_policy(_of_this_account(service) if is_limited else _everything())
             self.endpoints.append(endpoint)
 
 
@@ -89,12 +100,17 @@ def _everything() -> iam.PolicyStatement:
     return iam.PolicyStatement(principals=[iam.AnyPrincipal()], actions=["*"], resources=["*"])
 
 
-def _of_this_account(actions: Sequence[str]) -> iam.PolicyStatement:
+def _of_this_account(service: EndpointService) -> iam.PolicyStatement:
     return iam.PolicyStatement(
         principals=[iam.AnyPrincipal()],
-        actions=list(actions),
+        actions=list(service.actions),
         resources=["*"],
-        conditions={"StringEquals": {"aws:PrincipalAccount": Aws.ACCOUNT_ID}},
+        conditions={
+            "StringEquals": {
+                "aws:PrincipalAccount": Aws.ACCOUNT_ID,
+                **({"aws:ResourceAccount": Aws.ACCOUNT_ID} if service.is_gateway else {}),
+            }
+        },
     )
 
 

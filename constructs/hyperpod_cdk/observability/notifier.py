@@ -19,6 +19,7 @@ from constructs import Construct
 
 from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster, arn_of
 from hyperpod_cdk.synthesis.function_code import function_code
+from hyperpod_cdk.synthesis.function_table import function_table
 from hyperpod_cdk.synthesis.logs import LogGroups
 from hyperpod_cdk.synthesis.reasons import (
     NIST,
@@ -59,7 +60,15 @@ class Notifier(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         health_logs = f"/aws/sagemaker/Clusters/{cluster_name}/" if on_slurm else ""
-        table = self._new_table()
+        table = function_table(
+            self,
+            "Told",
+            partition_key="cluster_arn",
+            sort_key="fault",
+            holds="names of groups and instances",
+            not_recovered="It holds which messages were sent in the last day; without it, one is "
+            "sent again.",
+        )
         role = iam.Role(
             self,
             "Role",
@@ -110,35 +119,6 @@ class Notifier(Construct):
         log_groups.acknowledge(self)
         acknowledge_inline_policies(self)
         _acknowledge_function(self)
-
-    def _new_table(self) -> dynamodb.Table:
-        table = dynamodb.Table(
-            self,
-            "Told",
-            partition_key=dynamodb.Attribute(
-                name="cluster_arn", type=dynamodb.AttributeType.STRING
-            ),
-            sort_key=dynamodb.Attribute(name="fault", type=dynamodb.AttributeType.STRING),
-            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
-            time_to_live_attribute="expires_at",
-            removal_policy=RemovalPolicy.DESTROY,
-        )
-        repeated = (
-            "It holds which messages were sent in the last day; without it, one is sent again."
-        )
-        names = "It holds names of groups and instances; DynamoDB encrypts it with a key of AWS's."
-        backup = "Which messages were sent in the last day needs no backup."
-        acknowledge(
-            table,
-            {
-                f"{NIST}DynamoDBPITREnabled": repeated,
-                "AwsSolutions-DDB3": repeated,
-                f"{NIST}DynamoDBInBackupPlan": backup,
-            },
-        )
-        skipped = {"CKV_AWS_28": repeated, "CKV_AWS_119": names}
-        skip_checkov(table, resource_type="AWS::DynamoDB::Table", reasons=skipped)
-        return table
 
     def _grant(
         self,

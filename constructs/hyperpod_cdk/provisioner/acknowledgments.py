@@ -57,14 +57,13 @@ def acknowledge_provider(
     )
 
 
-def acknowledge_environment(provider: cr.Provider) -> None:
-    """Record why no key of the user's encrypts the environment of `provider`'s own functions."""
-    for name in _FRAMEWORK_FUNCTIONS:
-        skip_checkov(
-            provider.node.find_child(name),
-            resource_type="AWS::Lambda::Function",
-            reasons={"CKV_AWS_173": "Its environment holds names of functions, no secret."},
-        )
+def acknowledge_environment(provisioner: IConstruct) -> None:
+    """Record why no key of the user's encrypts the environment of the functions."""
+    skip_checkov(
+        provisioner,
+        resource_type="AWS::Lambda::Function",
+        reasons={"CKV_AWS_173": "Its environment holds names, no secret."},
+    )
 
 
 def acknowledge_functions(provisioner: IConstruct) -> None:

@@ -22,6 +22,7 @@ from hyperpod_cdk.provisioner.acknowledgments import (
     acknowledge_functions,
     acknowledge_provider,
 )
+from hyperpod_cdk.provisioner.journal import Journal
 from hyperpod_cdk.schema.errors import ConfigError
 from hyperpod_cdk.synthesis.function_code import function_code
 from hyperpod_cdk.synthesis.logs import OWNED_BY_AWS, LogGroups
@@ -104,16 +105,16 @@ class Provisioner(Construct):
     Two functions of one package and one role (start the work; ask whether it is done) behind CDK's
     provider framework, which polls for up to an hour. helm comes from the CDK kubectl layer.
 
-    The role starts with no right but to write its own logs. Each resource adds what it needs, in
-    its own stack, for as long as it lives.
+    The role starts with no right but to its own logs and journal, a table that goes after the last
+    resource. Each resource adds what it needs, in its own stack, for as long as it lives.
 
     Args:
         placement: Run inside a VPC. Needed when the Kubernetes API is not reachable from
             everywhere. Default: outside the VPC, which needs no network interfaces.
         poll_interval: Between two questions whether the work is done. Default: 30 seconds.
         log_groups: How its log groups are made. Default: encrypted by AWS, for 90 days.
-        environment_key: Encrypts the environment of CDK's functions; this project's have none.
-            Default: a key that AWS owns.
+        encryption_key: Encrypts the journal, and the environment of all functions. Default: a key
+            that AWS owns.
         runs_helm: Whether it serves resources that run helm or kubectl, which come in a layer.
             Default: it does.
 
@@ -132,7 +133,7 @@ class Provisioner(Construct):
         placement: VpcPlacement | None = None,
         poll_interval: Duration | None = None,
         log_groups: LogGroups = OWNED_BY_AWS,
-        environment_key: kms.IKey | None = None,
+        encryption_key: kms.IKey | None = None,
         runs_helm: bool = True,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -145,6 +146,7 @@ class Provisioner(Construct):
             "HyperPod cluster",
             assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"),
         )
+        journal = Journal(self, "Journal", role=self.role, encryption_key=encryption_key)
         code = function_code("provisioner")
         layers = [KubectlV34Layer(self, "KubectlLayer")] if runs_helm else []
 
@@ -176,6 +178,8 @@ class Provisioner(Construct):
                 memory_size=1024,
                 ephemeral_storage_size=Size.mebibytes(512),
                 log_group=log_group,
+                environment=journal.environment,
+                environment_encryption=encryption_key,
                 vpc=placement.vpc if placement is not None else None,
                 vpc_subnets=(
                     ec2.SubnetSelection(subnets=list(placement.subnets))
@@ -198,7 +202,7 @@ class Provisioner(Construct):
             query_interval=poll_interval if poll_interval is not None else Duration.seconds(30),
             total_timeout=_LONGEST_WAIT,
             log_group=provider_logs,
-            provider_function_env_encryption=environment_key,
+            provider_function_env_encryption=encryption_key,
             # Steps without their input: it holds the ResponseURL, which is a credential.
             waiter_state_machine_log_options=cr.LogOptions(
                 destination=self._waiter_logs(log_groups),
@@ -213,8 +217,8 @@ class Provisioner(Construct):
                 handler.node.add_dependency(allowed)
             self._provider.node.add_dependency(*placement.internet_access)
         acknowledge_provider(self._provider, on_event=on_event, is_complete=is_complete)
-        if environment_key is None:
-            acknowledge_environment(self._provider)
+        if encryption_key is None:
+            acknowledge_environment(self)
         acknowledge_functions(self)
         log_groups.acknowledge(self)
         acknowledge_inline_policies(self)

@@ -15,6 +15,7 @@ from hyperpod_emulator.aws import (
     prometheus,
     rds,
     service_quotas,
+    tables,
 )
 from hyperpod_emulator.aws.cloudformation import (
     change_sets,
@@ -87,6 +88,7 @@ _MODULES = (
     buckets,
     container_images,
     encryption,
+    tables,
     access,
     cluster_updates,
     cluster,

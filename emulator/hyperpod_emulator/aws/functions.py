@@ -60,6 +60,7 @@ _ENDPOINTS: Mapping[str, str] = {
     "CLOUDFORMATION": "cloudformation",
     "CLOUDWATCH": "monitoring",
     "CLOUDWATCH_LOGS": "logs",
+    "DYNAMODB": "dynamodb",
     "EC2": "ec2",
     "ECR": "ecr.api",
     "EKS": "eks",

@@ -26,6 +26,7 @@ from ministack.core import iam_actions, iam_evaluator, lambda_runtime, responses
 from ministack.services import (
     cloudformation,
     cloudwatch_logs,
+    dynamodb,
     ec2,
     ecr,
     eks,
@@ -60,6 +61,7 @@ __all__ = [
     "cloudformation",
     "cloudwatch_logs",
     "custom_resource",
+    "dynamodb",
     "ec2",
     "ecr",
     "eks",

@@ -1,11 +1,14 @@
 """boto3 clients of the provisioner."""
 
+import os
 from functools import cached_property
 
 import boto3
 from botocore.config import Config
 
 from hyperpod_shared.eks_token import TokenSigner, token_signer
+from hyperpod_shared.recording import VARIABLE
+from provisioner.aws.recorder import record_calls
 
 _CONFIG = Config(
     retries={"mode": "standard", "total_max_attempts": 4},
@@ -23,10 +26,13 @@ class Clients:
 
     def __init__(self, *, region: str | None = None) -> None:
         self.session = boto3.Session(region_name=region)
+        if VARIABLE in os.environ:
+            record_calls(self.session)
 
     cloudformation = cached_property(
         lambda self: self.session.client("cloudformation", config=_CONFIG)
     )
+    dynamodb = cached_property(lambda self: self.session.client("dynamodb", config=_CONFIG))
     ec2 = cached_property(lambda self: self.session.client("ec2", config=_CONFIG))
     eks = cached_property(lambda self: self.session.client("eks", config=_CONFIG))
     fsx = cached_property(lambda self: self.session.client("fsx", config=_CONFIG))

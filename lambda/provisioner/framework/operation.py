@@ -2,7 +2,7 @@
 
 The resource's own event, in progress, precedes its request, and shows its properties: that of an
 update a moment before, which the request takes back, shows others. If no event of the last seconds
-shows within half a minute, the request was delivered again, and belongs to the operation of its
+shows within a minute, the request was delivered again, and belongs to the operation of its
 last event; if that is older than ten minutes, AWS shows none, and the newest operation is taken.
 DescribeStackEvents lists the newest events first:
 https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStackEvents.html

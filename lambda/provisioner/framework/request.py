@@ -9,7 +9,6 @@ from hyperpod_shared.owner import Owner
 RequestType = Literal["Create", "Update", "Delete"]
 FAILURE = "Failure"
 DEFERRED = "Deferred"
-CLAIM = "Claim"
 BEGUN_AT = "BegunAt"
 OPERATION = "Operation"
 
@@ -25,7 +24,6 @@ class Request:
         old_properties: What was wanted before; None unless this is an Update.
         failure: What `on_event` found out and carried over to `is_complete`.
         deferred: Whether `on_event` could not make the change yet.
-        claim: The claim on the resource with which `on_event` answered.
         begun_at: When `on_event` began, in seconds since the epoch; None in `on_event`, and in a
             request that a former version of the function took.
         operation: Stands for the stack's operation that the request belongs to, as far as
@@ -41,7 +39,6 @@ class Request:
     old_properties: Mapping[str, Any] | None = None
     failure: str | None = None
     deferred: bool = False
-    claim: str | None = None
     begun_at: float | None = None
     operation: str | None = None
 
@@ -61,7 +58,6 @@ class Request:
             old_properties=event.get("OldResourceProperties"),
             failure=event.get(FAILURE),
             deferred=bool(event.get(DEFERRED)),
-            claim=event.get(CLAIM),
             begun_at=event.get(BEGUN_AT),
             operation=event.get(OPERATION),
         )

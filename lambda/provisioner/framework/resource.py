@@ -14,7 +14,7 @@ from hyperpod_shared.errors import (
 )
 from provisioner.framework import log
 from provisioner.framework.properties import Properties
-from provisioner.framework.request import BEGUN_AT, CLAIM, DEFERRED, FAILURE, OPERATION, Request
+from provisioner.framework.request import BEGUN_AT, DEFERRED, FAILURE, OPERATION, Request
 from provisioner.framework.turn import Turn
 
 P = TypeVar("P", bound=Properties)
@@ -39,11 +39,10 @@ class Accepted:
 
     failure: str | None = None
     deferred: bool = False
-    claim: str | None = None
 
     def as_response(self) -> dict[str, Any]:
         """Return it as the framework wants it; extra keys reach `is_complete` in its event."""
-        facts = {FAILURE: self.failure, DEFERRED: self.deferred or None, CLAIM: self.claim}
+        facts = {FAILURE: self.failure, DEFERRED: self.deferred or None}
         return {key: value for key, value in facts.items() if value is not None}
 
 
@@ -88,7 +87,7 @@ def begin(resource: CustomResource[Any], request: Request, turn: Turn) -> dict[s
     Raises:
         ProvisioningError: It was refused, and nothing was changed.
     """
-    properties = resource.properties_type.parse(request.properties)
+    properties = _parsed(resource, request, turn)
     deletes = request.type == "Delete"
     physical_id = request.physical_id if deletes else properties.physical_id
     try:
@@ -110,6 +109,12 @@ def begin(resource: CustomResource[Any], request: Request, turn: Turn) -> dict[s
     }
 
 
+def _parsed(resource: CustomResource[P], request: Request, turn: Turn) -> P:
+    properties = resource.properties_type.parse(request.properties)
+    turn.resource_id = f"{request.resource_type}/{properties.physical_id}"
+    return properties
+
+
 def _put_off(request: Request, error: Exception) -> Accepted:
     log.warning("not begun yet", request_id=request.request_id, cause=str(error))
     return Accepted(deferred=True)
@@ -124,7 +129,7 @@ def poll(resource: CustomResource[Any], request: Request, turn: Turn) -> Progres
     """
     if request.failure:
         raise CarriedFailure(request.failure)
-    properties = resource.properties_type.parse(request.properties)
+    properties = _parsed(resource, request, turn)
     try:
         if request.type != "Delete":
             turn.require()

@@ -11,11 +11,13 @@ whose id no other operation has.
 | the resource's, complete or failed                              | is given up            |
 | the resource's of another request; no younger one               | the read may be late   |
 
-What the events show is found in `operation`.
+What the events show is found in `operation`. The journal says at once when a later request has the
+resource; the events say it also where that one has not begun yet.
 """
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, TypeVar
 
 from hyperpod_shared.aws_errors import AWS_ERRORS, AwsClient, is_transient
 from hyperpod_shared.errors import NotReadyError, ProvisioningError
@@ -31,13 +33,17 @@ from provisioner.framework.operation import (
 )
 from provisioner.framework.request import Request
 from provisioner.framework.retry import Clock, aws_retried
+from provisioner.journal.journal import Entry, Journal
 
 T = TypeVar("T")
 # The resource's own event comes before its request. One that is older says that the read is late,
 # or that the request is delivered again.
 _OWN_EVENT_SECONDS = 20.0
-_LATE_READ_SECONDS = 30.0
+_LATE_READ_SECONDS = 50.0
+# The call that a run is making, as the journal says that it has been given up.
+_LONGEST_CALL_SECONDS = 30.0
 _READ_AGAIN_SECONDS = 5.0
+_MOST_FORMER = 9
 
 
 class GivenUpError(ProvisioningError):
@@ -48,10 +54,17 @@ class Turn:
     """The turn of one request in one invocation of the function.
 
     CloudFormation sent the request at `sent_at`, as far as its events show: `on_event` may be
-    delivered again.
+    delivered again. The resource's id, `<type>/<physical id>`, names its item in the journal.
     """
 
-    def __init__(self, request: Request, *, cloudformation: AwsClient, clock: Clock) -> None:
+    def __init__(
+        self,
+        request: Request,
+        *,
+        cloudformation: AwsClient,
+        journal: Callable[[str, Clock], Journal],
+        clock: Clock,
+    ) -> None:
         self._begun_at = clock.now() if request.begun_at is None else request.begun_at
         self.sent_at = self._begun_at
         self.clock = Clock(
@@ -64,6 +77,9 @@ class Turn:
         self._cloudformation = cloudformation
         self._operation: Operation | None = None
         self._is_shown = False
+        self._journal_of = journal
+        self._entry: Entry | None = None
+        self.resource_id = request.resource_type
 
     @property
     def waited(self) -> float:
@@ -127,7 +143,7 @@ class Turn:
     @property
     def may_overlap(self) -> bool:
         """Whether a run of the request that is taken back may not see yet that it is given up."""
-        return self.takes_back and self.clock.now() < self._begun_at + _LATE_READ_SECONDS
+        return self.takes_back and self.clock.now() < self._begun_at + _LONGEST_CALL_SECONDS
 
     def change(self, call: Callable[[], T]) -> T:
         """Make a call of AWS while it is the request's turn, again if its error passes by itself.
@@ -143,12 +159,65 @@ class Turn:
         return aws_retried(attempt, clock=self.clock)
 
     def require(self) -> None:
-        """Ask whether the request still has its turn.
+        """Ask whether the request still has its turn, and take the resource if no request has it.
 
         Raises:
             GivenUpError: It has not.
             NotReadyError: It may have; what was known of the stack is out of date.
         """
+        entry = self._journal.read()
+        self._require_events()
+        if entry.request != self._request.request_id:
+            entry = self._taken(entry)
+        self._entry = entry
+
+    @property
+    def entry(self) -> Entry:
+        """What is noted of the resource, which the request has."""
+        if self._entry is None:
+            self.require()
+        return self._entry or Entry()
+
+    def note(self, notes: Mapping[str, Any], *, is_gone: bool = False) -> None:
+        """Note something about the resource; `is_gone` says that the note may go some time later.
+
+        Raises:
+            NotReadyError: Another request has the resource.
+        """
+        self._entry = self._journal.write(replace(self.entry, notes=notes), is_gone=is_gone)
+
+    @property
+    def _journal(self) -> Journal:
+        return self._journal_of(self.resource_id, self.clock)
+
+    def _taken(self, entry: Entry) -> Entry:
+        operation = self._operation.began_at if self._operation else self._begun_at
+        is_former = self._request.request_id in entry.former
+        if is_former or entry.is_later(operation=operation, began_at=self._begun_at):
+            if self._is_early() and not is_former:
+                raise NotReadyError(
+                    "The events of the stack do not show this request yet",
+                    next_step="Deploy again.",
+                )
+            raise self._given_up("a later request has the resource")
+        return self._journal.write(
+            replace(
+                entry,
+                request=self._request.request_id,
+                former=(*entry.former[-_MOST_FORMER:], entry.request),
+                operation=operation,
+                began_at=self._begun_at,
+            )
+        )
+
+    def _given_up(self, why: str) -> GivenUpError:
+        return GivenUpError(
+            f"{self._request} was abandoned by CloudFormation and makes no further changes",
+            detail=why,
+            next_step="Wait until the current operation of the stack ends.",
+        )
+
+    def _require_events(self) -> None:
         try:
             seen = self._look() if self._operation else self._first_look()
             own = self._operation = self._operation or self._found(seen)
@@ -169,11 +238,7 @@ class Turn:
                 "The events of the stack do not show this request yet", next_step="Deploy again."
             )
         if is_newer or is_answered:
-            raise GivenUpError(
-                f"{self._request} was abandoned by CloudFormation and makes no further changes",
-                detail=f"the stack is {seen.newest.status} by now",
-                next_step="Wait until the current operation of the stack ends.",
-            )
+            raise self._given_up(f"the stack is {seen.newest.status} by now")
 
     def _pass_over(self, error: Exception) -> None:
         """Let a Delete go on when CloudFormation refuses to say: what it deletes is not wanted."""

@@ -30,8 +30,6 @@ from provisioner.governance.found import Found, Item, Thing, Wanted
 
 LATE_READ_SECONDS = 105.0
 """Longer than a read lags."""
-_OVERLAP_SECONDS = 30.0
-"""For so long after a rollback has begun, what it takes back may still be written."""
 PATIENCE_SECONDS = 1200.0
 """For so long an object is made again that fails for a webhook."""
 _LEFT_SECONDS = 600.0
@@ -223,7 +221,7 @@ def _is_final(item: Item, found: Found, wanted: Wanted) -> bool:
 
 
 def _is_surely_so(thing: Thing, item: Item, found: Found, wanted: Wanted) -> bool:
-    if not _may_be_late(found, wanted):
+    if found.waited >= LATE_READ_SECONDS:
         return True
     if wanted.takes_back:
         return False
@@ -235,15 +233,9 @@ def _is_surely_so(thing: Thing, item: Item, found: Found, wanted: Wanted) -> boo
     return glimpse is None or item.version > glimpse.version
 
 
-def _may_be_late(found: Found, wanted: Wanted) -> bool:
-    """Say whether a read may not show what this request, or the one it takes back, has written."""
-    overlap = _OVERLAP_SECONDS if wanted.takes_back else 0.0
-    return found.waited < LATE_READ_SECONDS + overlap
-
-
 def _absent(key: str, found: Found, wanted: Wanted) -> Iterator[Step]:
     """Yield what is to be done about what no list shows: a list may be late, a deletion is not."""
-    if not _may_be_late(found, wanted) or (key in found.gone and not wanted.takes_back):
+    if found.waited >= LATE_READ_SECONDS or (key in found.gone and not wanted.takes_back):
         return
     noun, _, name = key.partition("/")
     glimpse = (wanted.glimpses or {}).get(key)

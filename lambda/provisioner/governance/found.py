@@ -1,6 +1,5 @@
 """Task governance of a cluster: as it is found, and as a request wants it."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -111,16 +110,14 @@ class Wanted:
         return (self.policy, *self.quotas)
 
 
-def written(items: tuple[Item, ...]) -> str:
-    """Return what `on_event` saw as a claim."""
-    return json.dumps({item.key: [item.version, item.identifier] for item in items})
+def written(items: tuple[Item, ...]) -> dict[str, list[Any]]:
+    """Return what is seen of objects as the journal has it."""
+    return {item.key: [item.version, item.identifier] for item in items}
 
 
-def read(claim: str | None) -> dict[str, Glimpse] | None:
-    """Return what `on_event` saw; None if it did not say."""
-    if claim is None:
-        return None
-    return {key: Glimpse(*glimpse) for key, glimpse in json.loads(claim).items()}
+def read(seen: Mapping[str, list[Any]]) -> dict[str, Glimpse]:
+    """Return what was seen of objects."""
+    return {key: Glimpse(*glimpse) for key, glimpse in seen.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@
 | Create, Update | the first step of `decide` | its further steps, all that are due at a poll |
 | Delete         | the same                   | the same                                      |
 
-What `on_event` saw goes along as the claim, so that a later read can be told from a late one.
+What `on_event` saw is noted in the journal, so that a later read can be told from a late one.
 """
 
 from collections.abc import Callable, Iterator
@@ -184,8 +184,10 @@ class TaskGovernance:
     ) -> Accepted:
         """Make the first change, if one can be made now."""
         api, wanted = self._about(request, properties, turn)
-        seen = _look(api)
-        found, step = seen, decide(seen, wanted)
+        found = _look(api)
+        if wanted.glimpses is None:  # else another attempt has begun already
+            turn.note({"request": request.request_id, "seen": written(found.own)})
+        step = decide(found, wanted)
         if isinstance(step, AskKueue):
             found = replace(found, kueue=api.kueue())
             step = decide(found, wanted)
@@ -193,7 +195,7 @@ class TaskGovernance:
             raise step.error
         if isinstance(step, Create | Update | Delete):
             _change(step, found, api)
-        return Accepted(claim=written(seen.own))
+        return Accepted()
 
     def is_complete(
         self, request: Request, properties: TaskGovernanceProperties, turn: Turn
@@ -222,7 +224,8 @@ class TaskGovernance:
     def _about(
         self, request: Request, properties: TaskGovernanceProperties, turn: Turn
     ) -> tuple[GovernanceApi, Wanted]:
-        former = request.old_properties
+        former, notes = request.old_properties, turn.entry.notes
+        begun = notes.get("request") == request.request_id
         api = GovernanceApi(
             sagemaker=self.sagemaker,
             connection=self.connection(),
@@ -238,7 +241,7 @@ class TaskGovernance:
             policy=properties.policy,
             quotas=properties.team_quotas,
             former={thing.key: thing.content for thing in before},
-            glimpses=read(request.claim),
+            glimpses=read(notes["seen"]) if begun else None,
             takes_back=turn.takes_back,
             sent_at=turn.sent_at,
         )

@@ -5,26 +5,40 @@ Only a cluster in Continuous mode has error events.
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice, zip_longest
 from typing import Any, TypeVar
 
-from hyperpod_shared.aws_errors import AWS_ERRORS, AwsClient, code, is_denied, is_not_found, or_none
+from hyperpod_shared.aws_errors import (
+    AWS_ERRORS,
+    AwsClient,
+    code,
+    is_denied,
+    is_not_found,
+    may_be_taken,
+    or_none,
+)
 from hyperpod_shared.cluster_changes import ORCHESTRATOR, requested_value
-from hyperpod_shared.clusters import CONTINUOUS, ClusterInput, ClusterStatus, Described, groups_of
+from hyperpod_shared.clusters import (
+    CONTINUOUS,
+    GROUP_LISTS,
+    ClusterInput,
+    ClusterStatus,
+    Described,
+    groups_of,
+)
 from hyperpod_shared.errors import UnreachableError
 from hyperpod_shared.failures import ReportedFailure, failure_message
 from hyperpod_shared.governance import GovernanceStatus, Noun
 from provisioner.framework import log
-from provisioner.framework.retry import aws_pages, aws_retried
+from provisioner.framework.retry import aws_pages, aws_patience, aws_retried, retried
 from provisioner.framework.turn import Turn
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.changes import user_tags
-from provisioner.hyperpod.claim import visible_claim
 from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.comparison import covers
-from provisioner.hyperpod.found import Found
+from provisioner.hyperpod.look import Look
 
 T = TypeVar("T")
 
@@ -36,13 +50,15 @@ _GONE = frozenset({GovernanceStatus.DELETED, GovernanceStatus.DELETING})
 class HyperPodApi:
     """One cluster, by name. Each method raises the error with which SageMaker refuses its call.
 
-    If patient, it retries what may pass with time; else the caller comes back later.
+    If patient, it retries what may pass with time; else the caller comes back later. `lost` has the
+    errors that do not say whether SageMaker took a call.
     """
 
     sagemaker: AwsClient
     name: str
     turn: Turn
     patient: bool
+    lost: list[Exception] = field(default_factory=list)
 
     def describe(self) -> tuple[Described, dict[str, str]]:
         """Return DescribeCluster's answer and the tags; both empty if there is no such cluster."""
@@ -50,9 +66,12 @@ class HyperPodApi:
         described = or_none(lambda: self._call(describe))
         if described is None:
             return {}, {}
-        if not described.get("ClusterStatus"):
+        lacks = "" if described.get("ClusterStatus") else "status"
+        if all(described.get(key) is None for key in GROUP_LISTS):
+            lacks = lacks or "instance groups"
+        if lacks:
             raise UnreachableError(
-                f"SageMaker describes the HyperPod cluster {self.name} without its status",
+                f"SageMaker describes the HyperPod cluster {self.name} without its {lacks}",
                 next_step="See the AWS Health Dashboard, then deploy again.",
             )
         tags = or_none(lambda: self._tags(described["ClusterArn"]))
@@ -61,19 +80,20 @@ class HyperPodApi:
         # The answer need not have the name.
         return {} if gone else {"ClusterName": self.name, **described}, tags or {}
 
-    def create(self, cluster: ClusterInput, marks: Mapping[str, str]) -> None:
-        """Create the cluster, with marks among the user's tags."""
+    def create(self, cluster: ClusterInput, marks: Mapping[str, str]) -> str:
+        """Create the cluster, with marks among the user's tags, and return its ARN."""
         tags = _as_list({**user_tags(cluster), **marks})
-        self._change(partial(self.sagemaker.create_cluster, **{**cluster, "Tags": tags}))
+        call = partial(self.sagemaker.create_cluster, **{**cluster, "Tags": tags})
+        return str(self._change(call)["ClusterArn"])
 
     def update(self, changed: Mapping[str, object]) -> None:
         """Change the cluster."""
         self._change(partial(self.sagemaker.update_cluster, ClusterName=self.name, **changed))
 
     def update_software(self, changed: Mapping[str, object]) -> None:
-        """Give groups another AMI."""
+        """Give groups another AMI; no second time after a lost answer: each wipes root volumes."""
         call = partial(self.sagemaker.update_cluster_software, ClusterName=self.name, **changed)
-        self._change(call)
+        self._change(call, patience=lambda one: 0.0 if may_be_taken(one) else aws_patience(one))
 
     def delete(self) -> None:
         """Delete the cluster; one that is gone already is a success."""
@@ -81,13 +101,13 @@ class HyperPodApi:
         or_none(lambda: self._change(call))
 
     def tag(self, arn: str, add: Mapping[str, str], remove: Sequence[str] = ()) -> None:
-        """Write or overwrite tags, and remove others, with retries: no poll may follow a mark."""
+        """Write or overwrite tags, and remove others."""
         if add:
             call = partial(self.sagemaker.add_tags, ResourceArn=arn, Tags=_as_list(add))
-            self._change(call, patient=True)
+            self._change(call)
         if remove:
             call = partial(self.sagemaker.delete_tags, ResourceArn=arn, TagKeys=list(remove))
-            self._change(call, patient=True)
+            self._change(call)
 
     def nodes(self, *, patient: bool = False) -> list[Mapping[str, Any]]:
         """Return the nodes; if patient, with retries in any case."""
@@ -104,12 +124,21 @@ class HyperPodApi:
     def _call(self, call: Callable[[], T], *, patient: bool = False) -> T:
         return aws_retried(call, clock=self.turn.clock) if self.patient or patient else call()
 
-    def _change(self, call: Callable[[], object], *, patient: bool = False) -> None:
-        def attempt() -> None:
+    def _change(
+        self, call: Callable[[], T], *, patience: Callable[[Exception], float] = aws_patience
+    ) -> T:
+        def attempt() -> T:
             self.turn.require()
-            call()
+            try:
+                return call()
+            except AWS_ERRORS as error:
+                if may_be_taken(error):
+                    self.lost.append(error)
+                raise
 
-        self._call(attempt, patient=patient)
+        if not self.patient:
+            return attempt()
+        return retried(attempt, errors=AWS_ERRORS, patience=patience, clock=self.turn.clock)
 
 
 def _as_list(tags: Mapping[str, str]) -> list[dict[str, str]]:
@@ -228,7 +257,7 @@ def _attempts(events: Sequence[Event]) -> dict[str, int]:
     return attempts
 
 
-def arrivals_of(found: Found, request: ClusterRequest, *, api: HyperPodApi, last: bool) -> Arrivals:
+def arrivals_of(look: Look, *, api: HyperPodApi, last: bool) -> Arrivals:
     """Return how far the nodes have come; where they are not known, the description counts.
 
     The description may count nodes whose lifecycle script still runs, so it does not stand in for
@@ -242,28 +271,29 @@ def arrivals_of(found: Found, request: ClusterRequest, *, api: HyperPodApi, last
         BotoCoreError: Another poll may list the nodes.
         UnreachableError: Another poll may list the nodes.
     """
-    groups, arrivals = groups_of(found.described), Arrivals()
-    works = found.status == ClusterStatus.IN_SERVICE
-    if works and 0 < sum(group.get("TargetCount", 0) for group in groups.values()) <= _MOST_NODES:
+    groups, arrivals, request = groups_of(look.described), Arrivals(), look.request
+    if (
+        look.works()
+        and 0 < sum(group.get("TargetCount", 0) for group in groups.values()) <= _MOST_NODES
+    ):
         try:
             arrivals = Arrivals(nodes=api.nodes(patient=last))
         except _UNLISTED as error:
             may_pass = (
                 isinstance(error, UnreachableError)
                 or is_not_found(error)
-                or request.may_succeed_later(error, found.now)
+                or request.may_succeed_later(error, look.now)
             )
             if may_pass and not last:
                 raise
             arrivals = Arrivals(unlisted=_unlisted(api.name, error))
             log.warning("no nodes", cluster=api.name, cause=str(error))
     short = any(arrivals.is_short(name, group) for name, group in groups.items())
-    if works and not short and _has_orchestrator(found.described, request):
+    if look.works() and not short and _has_orchestrator(look.described, request):
         return arrivals
-    claim = visible_claim(found.tags)
-    concerns_nodes = request.makes_a_cluster or bool(claim and claim.last_call)
-    since = request.claim.started_at - (0.0 if concerns_nodes else _HINDSIGHT_SECONDS)
-    return _with_errors(arrivals, api, found.described, since=since)
+    concerns_nodes = request.makes_a_cluster or look.own is not None
+    since = request.begun_at - (0.0 if concerns_nodes else _HINDSIGHT_SECONDS)
+    return _with_errors(arrivals, api, look.described, since=since)
 
 
 def _has_orchestrator(described: Described, request: ClusterRequest) -> bool:

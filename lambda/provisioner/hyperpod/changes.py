@@ -6,22 +6,23 @@ change after creation.
 
 | what                       | an update compares                | a rollback takes back           |
 |----------------------------|-----------------------------------|---------------------------------|
-| groups                     | wanted and described              | what the failed request changed |
-| groups to delete           | those of the former template, and | those that the failed one added,|
-|                            | those that were left              | not those that it found there   |
-| a group's number of nodes  | if it was asked to change, the    | if the cluster has the failed   |
-|                            | group is new in the template, or  | number; else the described one  |
-|                            | was left; else the described      |                                 |
-|                            | number is sent                    |                                 |
-| other fields               | wanted and described              | what the failed request changed |
+| groups                     | wanted and described              | what the failed request called  |
+|                            |                                   | for                             |
+| groups to delete           | those that are noted, and not     | those that the failed one added |
+|                            | wanted                            |                                 |
+| a group's number of nodes  | wanted if it is noted otherwise,  | the number before, if the       |
+|                            | or not noted; else the described  | cluster has the failed one;     |
+|                            | number is sent                    | else the described one          |
+| other fields               | wanted and described              | what the failed request called  |
+|                            |                                   | for                             |
 | fields that never change   | refused if asked to change        | left alone                      |
-| AMIs                       | if asked to change, or left       | one that came true              |
+| AMIs                       | wanted if it is noted otherwise   | one that came true              |
 
-What a request could not reach is left: it is noted, and the next update sees to it.
+What is noted is what was called for before (`notes`), not what was asked.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from hyperpod_shared.cluster_changes import (
@@ -45,17 +46,12 @@ from hyperpod_shared.clusters import (
     NAME,
     ClusterInput,
     Described,
-    Group,
     Groups,
     groups_of,
-    is_updated,
     present_groups,
 )
 from hyperpod_shared.owner import TAG_PREFIX
-from provisioner.hyperpod.claim import Claim, FoundGroups, LeftGroups
-from provisioner.hyperpod.cluster_request import Aim
 from provisioner.hyperpod.comparison import (
-    IMAGE_KEYS,
     SoftwareUpdate,
     as_requested,
     asks_for_image,
@@ -66,10 +62,29 @@ from provisioner.hyperpod.comparison import (
     software_updates,
     without_image,
 )
+from provisioner.hyperpod.notes import CREATE, UPDATE, GroupNote, Notes
 
 TO_DELETE = "InstanceGroupsToDelete"
 """The member of UpdateCluster's input that names the groups to delete."""
 Tags = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """What a request asks for.
+
+    Attributes:
+        former: The CreateCluster input that was wanted before; None if it is not known.
+        rolls_back: Whether `former` is a request that failed, and some of it may have been made.
+        clears_groups: Whether groups that no template names are a failed request's.
+        latest_software: Whether every group without an AMI of its own gets HyperPod's latest.
+    """
+
+    wanted: ClusterInput
+    former: ClusterInput | None
+    rolls_back: bool = False
+    clears_groups: bool = False
+    latest_software: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,44 +105,45 @@ class Changes:
     refusals: tuple[Refusal, ...] = ()
 
 
-def changes(aim: Aim, described: Described, tags: Tags) -> Changes:
+def changes(aim: Aim, described: Described, tags: Tags, notes: Notes) -> Changes:
     """Return what leads from the described cluster to the wanted one."""
-    present, former = present_groups(described), groups_of(aim.former or {})
-    is_known = aim.former is not None
-    there = FoundGroups.of(tags) if is_known else FoundGroups()
-    left = LeftGroups.of(tags).unless_by(aim.undone) if is_known else LeftGroups()
-    if not aim.rolls_back:  # what was left is compared with what the cluster has
-        former = {
-            name: group for name, group in former.items() if not left.has(name, present.get(name))
-        }
-    software = tuple(
-        (call.key, _still_needed(call, aim, present, left))
-        for call in _software(aim, present, left)
-    )
+    to_add, to_remove = _tag_changes(aim, tags)
     asked = changed_fields(aim.wanted, aim.former)
     fields = dict(_fields(aim, described, asked))
-    is_whole = not fields and groups_of(aim.wanted).keys() <= present.keys()
-    if aim.former == aim.wanted and is_whole and not (left.counts or left.images):
+    if aim.rolls_back:
+        undone, made = notes.changed_by_undone, {*notes.undone_calls}
+        fields = fields if made & {UPDATE, CREATE} else {}
+        return Changes(
+            update=_way_back(aim, described, fields, undone),
+            tags_to_add=to_add,
+            tags_to_remove=to_remove,
+            software=_software_back(aim, present_groups(described), undone),
+        )
+    base = {} if aim.former is None else notes.base
+    software = _software(aim, present_groups(described), base)
+    wanted = groups_of(aim.wanted)
+    present = present_groups(described)
+    if (
+        aim.former == aim.wanted
+        and not fields
+        and _are_noted(wanted, base)
+        and wanted.keys() <= present.keys()
+    ):
         return Changes(software=software)  # only how to wait for it changed
-    to_add, to_remove = _tag_changes(aim, tags)
-    refused = refusals(aim.wanted, described, asked=asked, former=former)
+    former = {name: note.asked for name, note in base.items() if note.asked is not None}
     return Changes(
-        update=_update(aim, described, former, fields, there=there, left=left),
+        update=_way_on(aim, described, fields, base),
         tags_to_add=to_add,
         tags_to_remove=to_remove,
         software=software,
-        refusals=() if aim.rolls_back else tuple(refused),
+        refusals=tuple(refusals(aim.wanted, described, asked=asked, former=former)),
     )
 
 
-def asked_images(aim: Aim) -> set[str]:
-    """Return the groups that are asked to have another AMI than before."""
-    former = groups_of(aim.former or {})
-    return {
-        name
-        for name, group in groups_of(aim.wanted).items()
-        if any(group.get(key) != former.get(name, {}).get(key) for key in IMAGE_KEYS)
-    }
+def _are_noted(wanted: Groups, base: Mapping[str, GroupNote]) -> bool:
+    """Say whether groups, and no others, are noted as they are wanted, but for their AMIs."""
+    noted = {name: without_image(note.asked or {}) for name, note in base.items()}
+    return noted == {name: without_image(group) for name, group in wanted.items()}
 
 
 def user_tags(cluster: ClusterInput) -> dict[str, str]:
@@ -135,120 +151,82 @@ def user_tags(cluster: ClusterInput) -> dict[str, str]:
     return {tag["Key"]: tag["Value"] for tag in cluster.get(TAGS) or ()}
 
 
-def is_unseen(todo: Changes, claim: Claim, described: Described) -> bool:
-    """Say whether the cluster does not show yet what was called, up to the claim's last call."""
-    groups = groups_of(described)
-
-    def is_shown(name: str) -> bool:
-        # Which AMI is the latest only HyperPod knows; that it was called for, the groups show.
-        status = groups[name].get("SoftwareUpdateStatus")
-        return is_updated(groups[name]) or not (claim.unsure or status is None)
-
-    return bool(todo.update) or any(
-        call.shows(groups) or not is_shown(name)
-        for call in made_updates(todo, claim.last_call)
-        for name, _ in call.groups
-    )
-
-
-def made_updates(todo: Changes, last_call: str) -> list[SoftwareUpdate]:
-    """Return the updates of AMIs that were called, the last call being this one."""
-    keys = [key for key, _ in todo.software]
-    made = todo.software[: keys.index(last_call) + 1] if last_call in keys else ()
-    return [call for _, call in made]
+def _way_on(
+    aim: Aim, described: Described, fields: Mapping[str, object], base: Mapping[str, GroupNote]
+) -> dict[str, Any]:
+    """Return the input of UpdateCluster that leads to the template."""
+    present, wanted = present_groups(described), groups_of(aim.wanted)
+    unwanted = present.keys() - wanted.keys()
+    gone = [name for name in present if name in unwanted and (aim.clears_groups or name in base)]
+    counts = {}
+    for name, group in wanted.items():
+        note, there = base.get(name), present.get(name, {}).get("TargetCount")
+        is_asked = there is None or note is None or note.count != group[COUNT]
+        counts[name] = group[COUNT] if is_asked else max(there, group.get("MinInstanceCount", 0))
+    return _update(aim, described, fields, counts, gone)
 
 
-def made_groups(todo: Changes, claim: Claim) -> list[str]:
-    """Return the groups of the updates of AMIs that were called."""
-    return [name for call in made_updates(todo, claim.last_call) for name, _ in call.groups]
+def _way_back(
+    aim: Aim, described: Described, fields: Mapping[str, object], undone: Mapping[str, GroupNote]
+) -> dict[str, Any]:
+    """Return the input of UpdateCluster that takes back what a failed request has changed."""
+    present, wanted = present_groups(described), groups_of(aim.wanted)
+    gone, counts = [], {}
+    for name, details in present.items():
+        note, there = undone.get(name), details.get("TargetCount")
+        came_true = note is not None and there == note.count
+        if note and note.before is None and name not in wanted:
+            if came_true or scales(described):
+                gone.append(name)
+        elif came_true and note and note.before is not None:
+            # HyperPod takes none below the least.
+            counts[name] = max(note.before, details.get("MinCount") or 0)
+        elif came_true and name in wanted:
+            counts[name] = wanted[name][COUNT]
+        elif name in wanted and there is not None:
+            counts[name] = max(there, wanted[name].get("MinInstanceCount", 0))
+    for name in wanted.keys() - present.keys():
+        note = undone.get(name)
+        counts[name] = note.before if note and note.before else wanted[name][COUNT]
+    return _update(aim, described, fields, counts, gone, undone=undone)
 
 
 def _update(
     aim: Aim,
     described: Described,
-    former: Groups,
     fields: Mapping[str, object],
+    counts: Mapping[str, int],
+    gone: list[str],
     *,
-    there: FoundGroups,
-    left: LeftGroups,
+    undone: Mapping[str, GroupNote] | None = None,
 ) -> dict[str, Any]:
     present = present_groups(described)
     lists = {
-        key: [_with_count(group, aim, present, former, there) for group in aim.wanted[key]]
+        key: [{**group, COUNT: counts.get(group[NAME], group[COUNT])} for group in aim.wanted[key]]
         for key in GROUP_LISTS
         if aim.wanted.get(key)
     }
     wanted = groups_of(lists)
-    unwanted = [name for name in present if name not in wanted]
-    gone = [
-        name
-        for name in unwanted
-        if aim.clears_groups
-        or (
-            name in former and name not in there and _is_made(name, described, former, left)
-            if aim.rolls_back
-            else name in former or left.has(name)
-        )
-    ]
-    counts = {
-        name: count
-        for name in unwanted
-        if aim.rolls_back
-        and (count := _count_before(present[name], there.count_of(name))) is not None
-        and former.get(name, {}).get(COUNT) == present[name].get("TargetCount") != count
-    }
-    changed = bool(counts) or any(
+    changed = any(
         not is_as_described(group, present.get(name))
         for name, group in wanted.items()
-        if not aim.rolls_back or _is_asked_for(group, former.get(name), aim)
+        if undone is None or name in undone
+    ) or any(
+        count != present[name].get("TargetCount")
+        for name, count in counts.items()
+        if name not in wanted
     )
     if not (fields or gone or changed):
         return {}
     for key in GROUP_LISTS:
         for name, group in present_groups({key: described.get(key)}).items():
-            if name in unwanted and name not in gone:  # left out, it might be removed
+            if name not in wanted and name not in gone:  # left out, it might be removed
                 number = {COUNT: counts[name]} if name in counts else {}
                 lists.setdefault(key, []).append({**as_requested(group), **number})
     # AWS's pages differ on what an update that names no strategy means: Managed, or no change.
     if STRATEGY in orchestrator_settings(aim.wanted):
         fields = {**fields, ORCHESTRATOR: aim.wanted[ORCHESTRATOR]}
     return {**fields, **lists, **({TO_DELETE: gone} if gone else {})}
-
-
-def _is_made(name: str, described: Described, former: Groups, left: LeftGroups) -> bool:
-    """Say whether a group is as the failed request asked for it, and no earlier one left it."""
-    details, asked = present_groups(described)[name], former[name][COUNT]
-    is_as_asked = scales(described) or details.get("TargetCount", asked) == asked
-    return is_as_asked and not left.has(name)
-
-
-def _count_before(details: Group, noted: int | None) -> int | None:
-    """Return the number of nodes that a found group had; HyperPod takes none below the least."""
-    return None if noted is None else max(noted, details.get("MinCount") or 0)
-
-
-def _is_asked_for(group: Group, former: Group | None, aim: Aim) -> bool:
-    wanted = groups_of(aim.wanted)[group[NAME]]
-    return former is None or without_image(former) != without_image(wanted)
-
-
-def _with_count(
-    group: Group, aim: Aim, present: Groups, former: Groups, there: FoundGroups
-) -> Group:
-    """Give a group the number of nodes that the cluster has, unless another is asked for."""
-    details, before = present.get(group[NAME]), former.get(group[NAME])
-    if details is None and aim.rolls_back:  # the failed request removed it
-        return {**group, COUNT: there.count_of(group[NAME]) or group[COUNT]}
-    if details is None or "TargetCount" not in details:
-        return group
-    asked = not aim.rolls_back if before is None else before.get(COUNT) != group[COUNT]
-    came_true = before is not None and before.get(COUNT) == details["TargetCount"]
-    if asked and not aim.rolls_back:
-        return group
-    if asked and came_true:
-        had = _count_before(details, there.count_of(group[NAME]))
-        return group if had is None else {**group, COUNT: had}
-    return {**group, COUNT: max(details["TargetCount"], group.get("MinInstanceCount", 0))}
 
 
 def _fields(aim: Aim, described: Described, asked: frozenset[str]) -> Iterator[tuple[str, object]]:
@@ -283,43 +261,42 @@ def _tag_changes(aim: Aim, tags: Tags) -> tuple[dict[str, str], tuple[str, ...]]
     )
 
 
-def _software(aim: Aim, present: Groups, left: LeftGroups) -> Sequence[SoftwareUpdate]:
-    known = groups_of(aim.former or {})
-    described = {
-        name: without_image(group)
-        for name, group in present.items()
-        if aim.former is None or (name in known and not aim.rolls_back and left.has_image(name))
-    }
+Software = tuple[tuple[str, SoftwareUpdate], ...]
+
+
+def _software(aim: Aim, present: Groups, base: Mapping[str, GroupNote]) -> Software:
+    """Return the calls that give groups the AMI of the template."""
+    known = {name: note.asked for name, note in base.items() if note.asked is not None}
+    if aim.former is None:
+        known = {name: without_image(group) for name, group in present.items()}
     # One that is new in the template may be there already, with another AMI.
     new = {
         name: without_image(group)
         for name, group in groups_of(aim.wanted).items()
-        if not (aim.rolls_back or name in known or aim.former is None) and asks_for_image(group)
+        if name not in known and asks_for_image(group) and aim.former is not None
     }
-    latest = aim.latest_software and not aim.rolls_back
-    return software_updates({**new, **known, **described}, aim.wanted, latest=latest)
+    calls = software_updates({**new, **known}, aim.wanted, latest=aim.latest_software)
+
+    def is_needed(call: SoftwareUpdate, name: str, version: str | None) -> bool:
+        return name in present and not has_image(
+            present[name], call, version, former=known.get(name, {})
+        )
+
+    return tuple((call.key, call.only(is_needed)) for call in calls)
 
 
-def _still_needed(
-    call: SoftwareUpdate, aim: Aim, present: Groups, left: LeftGroups
-) -> SoftwareUpdate:
-    """Drop the groups that are not there or have their AMI.
+def _software_back(aim: Aim, present: Groups, undone: Mapping[str, GroupNote]) -> Software:
+    """Return the calls that give groups the AMI back that a failed request took from them."""
+    given = {
+        name: note.asked
+        for name, note in undone.items()
+        if note.asked is not None and (note.patched is not None or note.before is None)
+    }
+    calls = software_updates(given, aim.wanted, latest=False)
 
-    A rollback gives back what the failed request took: the cluster has what that asked for.
-    """
-    former, asked_now = groups_of(aim.former or {}), asked_images(aim)
-
-    def is_needed(name: str, version: str | None) -> bool:
-        asked = former.get(name, {})
-        if name not in present or has_image(present[name], call, version, former=asked):
+    def is_needed(call: SoftwareUpdate, name: str, version: str | None) -> bool:
+        if name not in present or has_image(present[name], call, version, former=given[name]):
             return False
-        if not aim.rolls_back:
-            is_pinned = version is not None or call.image_id is not None
-            only_left = is_pinned and left.has_image(name) and name not in asked_now
-            return not only_left or left.has_image(name, present[name])
-        if asks_for_image(asked):
-            return shows_image(present[name], asked)
-        gave_another = call.image_id is not None or aim.latest_software
-        return gave_another and not left.has_image(name, present[name])
+        return not asks_for_image(given[name]) or shows_image(present[name], given[name])
 
-    return replace(call, groups=tuple(item for item in call.groups if is_needed(*item)))
+    return tuple((call.key, call.only(is_needed)) for call in calls)

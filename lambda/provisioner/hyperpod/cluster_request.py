@@ -1,20 +1,21 @@
 """The request of CloudFormation about one cluster: its properties, and what it asks for."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_shared.aws_errors import is_transient
 from hyperpod_shared.cluster_changes import orchestrator_of
-from hyperpod_shared.clusters import COUNT, ClusterInput, groups_of
+from hyperpod_shared.clusters import Groups, groups_of
 from hyperpod_shared.errors import ProvisioningError
-from hyperpod_shared.owner import Owner
+from hyperpod_shared.owner import Owner, digest
 from provisioner.framework.operation import StackPhase
 from provisioner.framework.properties import Properties, json_object, one_of, parsed, text
 from provisioner.framework.request import Request, RequestType
 from provisioner.framework.retry import aws_patience
 from provisioner.framework.turn import Turn
-from provisioner.hyperpod.claim import Claim, properties_key, visible_claim
+from provisioner.hyperpod.changes import Aim
 
 ACCEPTED, IN_SERVICE, NODES = "accepted", "in_service", "nodes"
 FAIL, CONTINUE = "fail", "continue"
@@ -74,50 +75,37 @@ _LEAST_WAIT_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Aim:
-    """What a request asks for.
-
-    Attributes:
-        former: The CreateCluster input that was wanted before; None if it is not known.
-        rolls_back: Whether `former` is a request that failed, and some of it may have been made.
-        clears_groups: Whether groups that no template names are a failed request's.
-        latest_software: Whether every group without an AMI of its own gets HyperPod's latest, or,
-            in a rollback, got it.
-        undone: Stand for the requests whose notes of what is left do not count.
-    """
-
-    wanted: ClusterInput
-    former: ClusterInput | None
-    rolls_back: bool = False
-    clears_groups: bool = False
-    latest_software: bool = False
-    undone: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterRequest:
     """One request.
 
     Attributes:
-        claim: The request's claim; it says when `on_event` began and whether it rolls back.
-        sent_at: When CloudFormation sent the request, in seconds since the epoch.
+        request_id: The same for every attempt at this request.
+        begun_at: When `on_event` began, in seconds since the epoch.
+        sent_at: When CloudFormation sent the request.
         former: The properties that were wanted before; None unless this is an Update.
+        rolls_back: Whether it is an Update that takes back one that failed.
         makes_a_cluster: Whether the stack has no cluster of the wanted name yet.
         waits: Whether `on_event` has answered already and this is a poll of `is_complete`.
         phase: What the stack does in the operation that the request belongs to; None if a Delete
             cannot find out.
+        asks: Stands for the properties that it wants.
+        takes_back: Stands for those that it takes back; empty if it is no rollback.
     """
 
     type: RequestType
+    request_id: str
     owner: Owner
-    claim: Claim
+    begun_at: float
     sent_at: float
     wanted: HyperPodClusterProperties
     former: Mapping[str, Any] | None
+    rolls_back: bool
     renames: bool
     makes_a_cluster: bool
     waits: bool
     phase: StackPhase | None
+    asks: str
+    takes_back: str
 
     @classmethod
     def of(
@@ -127,29 +115,27 @@ class ClusterRequest:
         former = request.old_properties
         name = request.properties.get("ClusterName")
         renames = former is not None and former.get("ClusterName") != name
-        takes_back = properties_key(former or {}) if turn.rolls_back else ""
-        asks, begun_at = properties_key(request.properties), request.begun_at or turn.clock.now()
-        begun = Claim.of(request.request_id, started_at=begun_at, asks=asks)
-        claim = Claim.parse(request.claim or "") or begun
         return cls(
             type=request.type,
+            request_id=request.request_id,
             owner=request.owner,
-            claim=replace(claim, takes_back=takes_back),
+            begun_at=request.begun_at or turn.clock.now(),
             sent_at=turn.sent_at,
             former=former,
+            rolls_back=turn.rolls_back,
             renames=renames,
             makes_a_cluster=renames or request.type == "Create",
             wanted=wanted,
             waits=waits,
             phase=turn.phase,
+            asks=_key(request.properties),
+            takes_back=_key(former or {}) if turn.rolls_back else "",
         )
 
-    def visible_claim(self, tags: Mapping[str, str]) -> Claim | None:
-        """Return the request's own claim if the tags show it; the note of its last call may lag."""
-        visible = visible_claim(tags)
-        if visible is None or visible.request != self.claim.request:
-            return None
-        return visible
+    @property
+    def continues(self) -> bool:
+        """Whether a shortage of nodes is no failure."""
+        return self.wanted.on_shortage == CONTINUE
 
     def is_late(self, now: float) -> bool:
         """Say whether the request has waited for as long as the configuration lets it."""
@@ -164,7 +150,7 @@ class ClusterRequest:
         """Say whether another poll may succeed, and there is time for one."""
         if is_transient(error) or not self.waits:
             return is_transient(error)
-        return _LEAST_WAIT_SECONDS < now - self.claim.started_at < aws_patience(error)
+        return _LEAST_WAIT_SECONDS < now - self.begun_at < aws_patience(error)
 
     def renames_in_place(self) -> bool:
         """Say whether another name is asked for, and not on another EKS cluster.
@@ -186,30 +172,36 @@ class ClusterRequest:
         Raises:
             ProvisioningError: The former properties cannot be read.
         """
-        former = self.former or {}
-        texts = [self.wanted.software_update, former.get("SoftwareUpdate", "")]
-        asked, before = reversed(texts) if self.claim.rolls_back else texts
+        software, before = self.wanted.software_update, (self.former or {}).get("SoftwareUpdate")
         return Aim(
             wanted=self.wanted.cluster_input,
             former=None if self.makes_a_cluster else self._former_input(),
-            rolls_back=self.claim.rolls_back,
+            rolls_back=self.rolls_back,
             clears_groups=clears_groups,
-            latest_software=self.type == "Update" and asked not in {"", before},
+            latest_software=self.type == "Update" and software not in {"", before},
         )
 
-    def changed_groups(self) -> dict[str, int | None]:
-        """Return the groups that the request asks to change, with their number of nodes before."""
+    def changed_groups(self) -> set[str]:
+        """Return the groups that the request asks to change."""
         wanted, former = groups_of(self.wanted.cluster_input), groups_of(self.aim().former or {})
-        return {
-            name: former[name][COUNT] if name in former else None
-            for name in {*wanted, *former}
-            if former.get(name) != wanted.get(name)
-        }
+        return {name for name in {*wanted, *former} if former.get(name) != wanted.get(name)}
+
+    @property
+    def former_groups(self) -> Groups:
+        """The groups of the template that was deployed last."""
+        if self.former is None or self.renames:
+            return {}
+        return groups_of(self.wanted.cluster_input if self.rolls_back else self._former_input())
 
     def _former_input(self) -> Mapping[str, Any]:
         try:
             return json_object("Request", (self.former or {}).get("Request"))
         except ProvisioningError:
-            if self.claim.rolls_back:
+            if self.rolls_back:
                 return self.wanted.cluster_input  # it was refused for this, before any call
             raise
+
+
+def _key(properties: Mapping[str, Any]) -> str:
+    """Return what stands for a request's properties."""
+    return digest(json.dumps(properties, sort_keys=True))

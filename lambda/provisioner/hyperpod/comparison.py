@@ -10,8 +10,8 @@ side, statuses, and values that HyperPod fills in; a request has none of these.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hyperpod_shared.cluster_changes import means_the_same, requested_value
@@ -42,6 +42,13 @@ class SoftwareUpdate:
     def key(self) -> str:
         """Stands for the call in the claim of the request that makes it."""
         return digest(json.dumps(self.input, sort_keys=True))[:_KEY_DIGITS]
+
+    def only(
+        self, is_needed: Callable[["SoftwareUpdate", str, str | None], bool]
+    ) -> "SoftwareUpdate":
+        """Return the call for some of its groups."""
+        groups = tuple(item for item in self.groups if is_needed(self, *item))
+        return replace(self, groups=groups)
 
     @property
     def is_pinned(self) -> bool:
@@ -193,13 +200,12 @@ def has_image(
     return is_release if update.image_id is None else bool(image_id == update.image_id)
 
 
-def shows_image(details: Group, asked: Group) -> bool:
+def shows_image(details: Group, asked: Group, *, state: str = "Desired") -> bool:
     """Say whether a group is described with the AMI that is asked for, or is getting it."""
-    shown = [("ImageId", "DesiredImageId"), ("ImageReleaseVersion", "DesiredImageReleaseVersion")]
     return all(
-        details.get(key) == asked[name]
-        for name, key in shown
-        if asked.get(name) not in {None, DEFAULT_IMAGE}
+        details.get(f"{state}{key}") == asked[key]
+        for key in IMAGE_KEYS
+        if asked.get(key) not in {None, DEFAULT_IMAGE}
     )
 
 

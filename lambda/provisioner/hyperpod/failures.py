@@ -130,6 +130,16 @@ def belongs_to_another(cluster_name: str, tags: Mapping[str, str]) -> Provisioni
     )
 
 
+def without_journal(cluster_name: str) -> ProvisioningError:
+    """Return the failure for a table that someone deleted."""
+    return ProvisioningError(
+        f"The HyperPod cluster {cluster_name} is not changed, because the journal's table is gone",
+        detail="what earlier requests have called for is not known without it",
+        next_step="Restore the table that JOURNAL_TABLE of the provisioner's function names from "
+        "its backup (aws dynamodb list-backups, restore-table-from-backup), then deploy again.",
+    )
+
+
 def lost_its_tags(cluster_name: str) -> ProvisioningError:
     """Return the failure for a cluster that is to be deleted and has no owner."""
     return ProvisioningError(

@@ -27,6 +27,7 @@ BILLED: Mapping[str, str | Mapping[str, str]] = {
     "AWS::CloudWatch::Alarm": "CloudWatch alarm metric",
     "AWS::CloudWatch::Dashboard": "CloudWatch dashboard",
     "AWS::CodeBuild::Project": "minutes of CodeBuild",
+    "AWS::DynamoDB::Table": "DynamoDB",
     "AWS::EC2::EIP": "public IPv4 address",
     "AWS::EC2::NatGateway": "NAT gateway",
     "AWS::EC2::VPCEndpoint": {"Interface": "interface endpoint"},
@@ -35,16 +36,16 @@ BILLED: Mapping[str, str | Mapping[str, str]] = {
     "AWS::FSx::FileSystem": {"LUSTRE": "FSx for Lustre", "OPENZFS": "FSx for OpenZFS"},
     "AWS::Grafana::Workspace": "Amazon Managed Grafana",
     "AWS::KMS::Key": "KMS key",
-    "AWS::Lambda::Function": "Lambda and Step Functions",
+    "AWS::Lambda::Function": "Lambda, Step Functions",
     "AWS::Logs::LogGroup": "logs (",
     "AWS::RDS::DBInstance": "RDS for MariaDB",
     "AWS::Route53Resolver::FirewallDomainList": "DNS",
     "AWS::S3::Bucket": "S3",
-    "AWS::StepFunctions::StateMachine": "Lambda and Step Functions",
+    "AWS::StepFunctions::StateMachine": "Lambda, Step Functions",
 }
 """Words of a charge, or of what a cost leaves out, by type, or by the kind of it; others are free.
 
-DynamoDB's requests and SNS's messages are a few a fault; nodes are charges of their own.
+SNS's messages are a few a fault; nodes are charges of their own.
 """
 KINDS = {"AWS::EC2::VPCEndpoint": "VpcEndpointType", "AWS::FSx::FileSystem": "FileSystemType"}
 

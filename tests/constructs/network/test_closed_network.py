@@ -40,6 +40,7 @@ def make(stack: cdk.Stack, *, full_access: bool = False) -> None:
         "Endpoints",
         vpc=network.vpc,
         subnets=network.endpoint_subnets,
+        routed_subnets=network.node_subnets.subnets,
         services=[*endpoint_services(NEEDS.keys() - {"builds"})],
         s3_endpoint=network.s3_endpoint,
         security_group_ids=[NODES, OTHERS, NODES],
@@ -118,6 +119,20 @@ def test_each_service_has_one_endpoint_and_one_interface_a_zone(seen: TemplateVi
         assert len(endpoint["SubnetIds"]) == 2
 
 
+def test_all_subnets_of_nodes_reach_gateway_endpoints(seen: TemplateView) -> None:
+    s3, others = set[str](), list[set[str]]()
+    for endpoint in seen.all(ENDPOINT, VpcEndpointType="Gateway"):
+        tables = {each["Ref"] for each in endpoint["RouteTableIds"]}
+        if seen.text(endpoint["ServiceName"]).endswith(".s3"):
+            s3 = tables
+        else:
+            others.append(tables)
+
+    assert [each.name for each in ENDPOINT_SERVICES if each.is_gateway] == ["dynamodb"]
+    assert [len(each) for each in others] == [3]
+    assert all(each < s3 for each in others)
+
+
 def test_a_policy_lets_through_what_its_service_is_for_from_this_account(
     seen: TemplateView,
 ) -> None:
@@ -133,8 +148,9 @@ def test_a_policy_lets_through_what_its_service_is_for_from_this_account(
         [statement] = found[service.name]
         actions = statement["Action"]
         assert sorted([actions] if isinstance(actions, str) else actions) == sorted(service.actions)
+        keys = ["aws:PrincipalAccount", *(["aws:ResourceAccount"] if service.is_gateway else [])]
         assert statement["Condition"] == {
-            "StringEquals": {"aws:PrincipalAccount": {"Ref": "AWS::AccountId"}}
+            "StringEquals": {key: {"Ref": "AWS::AccountId"} for key in keys}
         }
 
 

@@ -149,17 +149,7 @@ _GLIMPSED = {"glimpses": {_RESEARCH.key: Glimpse(1, "id-ml-research")}}
         (_found(_P, _R, _there(_PRODUCT)), _wanted(_RESEARCH), Delete),
         (_found(_P, _R), _wanted(_RESEARCH, glimpses={_RESEARCH.key: Glimpse(1, "id")}), Wait),
         (_found(_P, _R), _wanted(_RESEARCH, takes_back=True), Wait),
-        (
-            # A run of what it takes back may have written until half a minute after it began.
-            _found(_P, _R, waited=LATE_READ_SECONDS + 29.0),
-            _wanted(_RESEARCH, takes_back=True),
-            Wait,
-        ),
-        (
-            _found(_P, _R, waited=LATE_READ_SECONDS + 30.0),
-            _wanted(_RESEARCH, takes_back=True),
-            Done,
-        ),
+        (_found(_P, _R, waited=LATE_READ_SECONDS), _wanted(_RESEARCH, takes_back=True), Done),
         # No HyperPod cluster.
         (_found(cluster_arn=""), _wanted(_RESEARCH), Wait),
         (_found(cluster_arn="", waited=LATE_READ_SECONDS), _wanted(_RESEARCH), Refuse),

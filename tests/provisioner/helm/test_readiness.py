@@ -211,7 +211,7 @@ def test_an_update_that_takes_one_back_goes_on(
     waiter = stack.begin("Update", PROPERTIES, PROPERTIES)
     assert not waiter.poll().complete
     assert helm.mutations == []  # a run of the other update may not see yet that it is given up
-    stack.time.sleep(30)
+    stack.time.sleep(50)
     assert not waiter.poll().complete
     assert helm.mutations == ["upgrade"]
 
@@ -224,7 +224,7 @@ def test_an_update_that_takes_one_back_has_the_last_word(
     waiter = stack.begin("Update", PROPERTIES, UPGRADED)
     helm.put("deployed", {**helm.labels, "hyperpod-cdk/content": "of a run that is given up"})
     assert not waiter.poll().complete
-    stack.time.sleep(30)
+    stack.time.sleep(50)
     assert not waiter.poll().complete
     assert waiter.poll().complete
     assert helm.mutations == ["upgrade", "upgrade"]

@@ -4,10 +4,12 @@ import argparse
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 
 from tests.provisioner.histories.history import Outcome, play
 from tests.provisioner.histories.invariants import INVARIANTS
 from tests.provisioner.histories.planning import PROFILES, SUBJECTS, planned
+from tests.provisioner.histories.recorded import read, replayed
 from tests.provisioner.histories.shrink import printed, shrunk
 
 _PROGRESS_SECONDS = 10.0
@@ -21,7 +23,11 @@ def main() -> int:
     parser.add_argument("--profile", choices=PROFILES)
     parser.add_argument("--subject", choices=SUBJECTS)
     parser.add_argument("--whole", action="store_true", help="print histories as they are")
+    parser.add_argument("--recorded", type=Path, help="replay what `hyperpod-cdk record` wrote")
     options = parser.parse_args()
+    if options.recorded:
+        print(*replayed(read(options.recorded)), sep="\n")
+        return 0
     kinds: Counter[tuple[int, str]] = Counter()
     seeds: dict[tuple[int, str], list[int]] = {}
     first: dict[tuple[int, str], Outcome] = {}
@@ -42,9 +48,8 @@ def main() -> int:
     seconds = time.monotonic() - began
     for (_, kind), outcome in sorted(first.items(), key=lambda one: one[0]):
         print(printed(outcome if options.whole else shrunk(outcome, kind=kind)), end="\n\n")
-    each = seconds / options.count * 1000
     held = f"every rule held in {options.count - violated} of {options.count} simulated histories"
-    print(f"{held}, in {seconds:.1f} s, {each:.1f} ms each")
+    print(f"{held}, {options.count / seconds * 60:.0f} a minute")
     for (invariant, kind), count in sorted(kinds.items()):
         some = ", ".join(map(str, seeds[(invariant, kind)][:5]))
         print(f"{count:6}  {invariant} {kind}  (seeds {some})")

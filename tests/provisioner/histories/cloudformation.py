@@ -19,7 +19,7 @@ from tests.provisioner.histories.world import LONGEST_RUN_SECONDS, KilledError, 
 POLL_SECONDS = 30.0
 """`query_interval` of the framework, as the app sets it."""
 HOUR = 3600.0
-RESPONSE_URL = "https://cloudformation-custom-resource.s3.amazonaws.com/x?X-Amz-Signature=c0ffee"
+RESPONSE_URL = "https://cloudformation-custom-resource.s3.amazonaws.com/x?X-Amz-Signature=sesame"
 _STACK_TYPE = "AWS::CloudFormation::Stack"
 _ARN = "arn:aws:cloudformation:us-west-2:111122223333:stack/ml-hyperpod"
 _FAILED_ID = "AWSCDK::CustomResourceProviderFramework::CREATE_FAILED"
@@ -108,7 +108,11 @@ class Stack:
         )
         if operation.fails_after is not None:
             token = self._token
-            self.world.after(operation.fails_after, lambda: self._sibling_fails(token, request))
+            deletes = create and operation.deletes
+            self.world.after(
+                operation.fails_after,
+                lambda: self._sibling_fails(token, request, deletes=deletes),
+            )
 
     def _turn(self) -> None:
         """Let nothing be asked for any more that was."""
@@ -136,7 +140,7 @@ class Stack:
             "ResourceStatus": status,
             "Timestamp": datetime.fromtimestamp(self.world.now, tz=UTC),
         }
-        if properties:
+        if properties and not self.world.faults.hidden:
             event["ResourceProperties"] = properties
         self._events.append((self.world.now, event))
 
@@ -320,27 +324,28 @@ class Stack:
         self._set(status)
         self.idle = True
 
-    def _sibling_fails(self, token: int, request: Request) -> None:
+    def _sibling_fails(self, token: int, request: Request, *, deletes: bool) -> None:
         if token != self._token:
             return
         self._token += 1
         if request.ended_at() == float("inf"):
             request.given_up_at = self.world.now
             self._ended(request, "FAILED")
-        self.world.note("CloudFormation", "a sibling fails, or the user cancels")
-        self._roll_back(request)
+        what = "the user deletes the stack" if deletes else "a sibling fails, or the user cancels"
+        self.world.note("CloudFormation", what)
+        self._roll_back(request, deletes=deletes)
 
-    def _roll_back(self, request: Request) -> None:
+    def _roll_back(self, request: Request, *, deletes: bool = False) -> None:
         self._turn()
         sent = request.sent_at > 0.0
         if request.kind == "create":
-            self._set("ROLLBACK_IN_PROGRESS")
+            self._set("DELETE_IN_PROGRESS" if deletes else "ROLLBACK_IN_PROGRESS")
             self.physical_id, self.template = request.physical_id, request.wanted
             if request.answered_at is None:
                 self.physical_id = _MADE_UP_ID
             self.world.after(
                 self.world.random.uniform(1.0, 5.0),
-                lambda: self._delete_created(request),
+                lambda: self._delete_created(request, deletes=deletes),
             )
             return
         self._set("UPDATE_ROLLBACK_IN_PROGRESS")
@@ -349,8 +354,9 @@ class Stack:
             return
         self.world.after(self.world.random.uniform(0.5, 5.0), lambda: self._undo(request, 0))
 
-    def _delete_created(self, request: Request) -> None:
-        self._send("delete", request.wanted, self._creation_rolled_back, undone=request)
+    def _delete_created(self, request: Request, *, deletes: bool) -> None:
+        done = self._deleted if deletes else self._creation_rolled_back
+        self._send("delete", request.wanted, done, undone=None if deletes else request)
 
     def _undo(self, request: Request, attempt: int) -> None:
         self._send(

@@ -93,7 +93,7 @@ def operations(
             Operation(
                 kind="deploy",
                 template=templates[-1],
-                pause=random.choice((1.0, 20.0, 60.0, 150.0)),
+                pause=random.choice((1.0, 20.0, 60.0, 150.0, 600.0)),
                 **next(accidents),
             )
         )
@@ -128,7 +128,12 @@ def changes_by_hand(random: Random, count: int) -> Iterator[ByHand]:
     for _ in range(random.choice((0, 0, 0, 1, 1, 2))):
         yield ByHand(
             operation=random.randrange(1, count) if count > 1 else 0,
-            after=random.choice((-15.0, -5.0, 1.0, 10.0, 50.0, 120.0)) * random.uniform(0.8, 1.2),
+            after=random.choice(
+                (
+                    random.choice((-15.0, -5.0, 1.0, 10.0, 50.0, 120.0)) * random.uniform(0.8, 1.2),
+                    random.uniform(-600.0, 900.0),
+                )
+            ),
             action=random.choice(
                 (
                     *("scale", "scale", "scale", "add", "add", "add"),
@@ -145,11 +150,11 @@ def conduct(random: Random, *, continuous: bool) -> Conduct:
     def seldom(share: float) -> tuple[int, ...]:
         return tuple(number for number in range(6) if random.random() < share)
 
-    slow = random.random() < 0.03
+    slow = random.choice((3150.0, 4000.0)) if random.random() < 0.03 else 0.0
     return Conduct(
         create_seconds=random.uniform(40.0, 200.0),
-        update_seconds=random.choice((20.0, 60.0, 150.0, 300.0)) if not slow else 3150.0,
-        patch_seconds=random.choice((150.0, 250.0, 400.0)),
+        update_seconds=slow or random.choice((20.0, 60.0, 150.0, 300.0)),
+        patch_seconds=random.choice((20.0, 60.0, 150.0, 250.0, 400.0)),
         delete_seconds=random.uniform(20.0, 100.0),
         shows_updating=random.choice((0.0, 0.0, 20.0, 90.0)) if continuous else 0.0,
         failing_updates=seldom(0.12),

@@ -61,7 +61,7 @@ class ClusterWatch(Watch):
         if foreign:
             self.violated(NOT_OWNED, f"{change.operation} of another stack's cluster")
             return
-        if change.operation in {"AddTags", "DeleteTags"}:
+        if change.operation == "AddTags":
             return
         if self.is_over(request, change.begun_at, what=change.operation):
             return
@@ -214,6 +214,7 @@ class ClusterWatch(Watch):
                 and template.software not in {"", former.software}
                 and not (spec.release or spec.image)
                 and name in (request.snapshot.groups if request.snapshot else ())
+                and not request.snapshot.groups[name].patched  # by a rollback, for example
                 and not self.sagemaker.hands.get("")
                 and group.added_by not in (OPERATOR, request)
                 and request not in group.patched_by
@@ -326,12 +327,10 @@ class ClusterWatch(Watch):
             self.violated(NOT_UNDONE, "repaired: Slurm is told something else")
 
     def _could_note_nothing(self, request: Request) -> bool:
-        """Say whether AWS failed a rollback for an hour, or a busy cluster took no tags."""
+        """Say whether AWS failed a rollback for an hour."""
         is_busy = request.error is None and request.data.get("ClusterStatus") != "InService"
         is_late = request.ended_at() > request.sent_at + LEAST_LASTING
-        if request.kind == "rollback" and (request.error is not None or is_busy or is_late):
-            return True
-        return is_busy and self.sagemaker.conduct.refuses_tags
+        return request.kind == "rollback" and (request.error is not None or is_busy or is_late)
 
 
 def _asks_to_delete(request: Request, name: str, group: Group) -> bool:
@@ -370,8 +369,9 @@ def _asks_to_patch(request: Request, name: str, group: Group) -> bool:
     if spec is not None and explicit:
         return not _has_image(group, spec.release, spec.image)
     former: ClusterTemplate | None = request.former
-    if former is None:
-        return False
+    is_left = spec is not None and group.image != DEFAULT_AMI and group.imaged_by != OPERATOR
+    if is_left or former is None:
+        return is_left  # what a request that failed has left is repaired
     if wanted.software not in {"", former.software}:
         return True
     # An image of its own that the template has no longer is HyperPod's own again.

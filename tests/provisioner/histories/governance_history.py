@@ -2,17 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from random import Random
-from typing import Any, cast
-from unittest.mock import patch
+from typing import Any
 
 from hyperpod_shared.governance import IN_FORCE, Noun, policy_name, quota_name, says
-from provisioner import handler
-from provisioner.kubernetes.cluster import ClusterCommands, EksConnection
 from tests.provisioner.histories.cloudformation import Stack
 from tests.provisioner.histories.governance_service import (
     TOO_MANY,
@@ -29,6 +25,7 @@ from tests.provisioner.histories.invariants import (
     NOT_UNDONE,
     Watch,
 )
+from tests.provisioner.histories.kubernetes import connected
 from tests.provisioner.histories.requests import Operation, Request
 from tests.provisioner.histories.world import Invocation, World
 
@@ -89,21 +86,6 @@ class GovernanceTemplate:
     @property
     def text(self) -> str:
         return f"{', '.join(f'{team} {nodes}' for team, nodes in self.nodes)} at {self.weight}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Connection(EksConnection):
-    service: GovernanceService
-
-    @contextmanager
-    def connect(self, described: Any, *, namespace: str) -> Iterator[ClusterCommands]:  # noqa: ANN401
-        assert (described["name"], namespace) == ("ml-eks", "kueue-system")
-        yield ClusterCommands(
-            cluster=cast("Any", None),
-            helm=cast("Any", None),
-            run_kubectl=self.service.kubectl,
-            home=Path("/nowhere"),
-        )
 
 
 @dataclass(kw_only=True)
@@ -213,16 +195,8 @@ class GovernanceSubject(Subject):
     def next_template(self, template: GovernanceTemplate) -> GovernanceTemplate:
         return replace(template, weight=template.weight + 1)
 
-    @contextmanager
-    def connected(self) -> Iterator[None]:
-
-        def connection(clients: Any) -> _Connection:  # noqa: ANN401 - whatever clients there are
-            return _Connection(
-                eks=clients.eks, token_signer=clients.token_signer, service=self._service
-            )
-
-        with patch.object(handler, "_connection", connection):
-            yield
+    def connected(self) -> AbstractContextManager[None]:
+        return connected(self._service, cluster="ml-eks", namespace="kueue-system")
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,8 @@ from functools import partial
 from itertools import count
 from typing import Any, Protocol
 
-from botocore.exceptions import ClientError, HTTPClientError
-
 from hyperpod_shared.governance import KUEUE_DEPLOYMENT, Noun
-from provisioner.kubernetes.failures import CommandFailedError
-from tests.provisioner.histories.helm_store import UNREACHABLE
+from tests.provisioner.histories.kubernetes import reach
 from tests.provisioner.histories.world import Invocation, Past, World, called
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -71,6 +68,7 @@ class GovernanceService:
     conduct: GovernanceConduct
     notes: Notes = field(init=False)
     objects: dict[str, Past] = field(default_factory=dict)
+    helm: None = None
 
     def __post_init__(self) -> None:
         self._numbers = count()
@@ -129,10 +127,7 @@ class GovernanceService:
         """Do what kubectl would: list Kueue's deployment."""
         assert timeout_seconds >= 1.0
         assert arguments[:2] == ["get", "deployments"]
-        try:
-            self.world.call("kubernetes", "kubectl get deployments", lambda: None)
-        except (ClientError, HTTPClientError) as error:
-            raise CommandFailedError(UNREACHABLE) from error
+        reach(self.world, "kubectl get deployments")
         available = str(self.world.elapsed >= self.conduct.available_at)
         conditions = [{"type": "Available", "status": available}]
         item = {

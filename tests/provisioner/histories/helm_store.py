@@ -21,8 +21,13 @@ from provisioner.helm.client import ReleaseClient
 from provisioner.helm.properties import HelmReleaseProperties
 from provisioner.helm.state import Wanted
 from provisioner.kubernetes.cluster import Cluster, Containers
-from provisioner.kubernetes.failures import CommandFailedError, CommandTimeoutError
+from provisioner.kubernetes.failures import (
+    CommandFailedError,
+    CommandTimeoutError,
+    UnreadableAnswerError,
+)
 from tests.provisioner.histories.invariants import SECRET
+from tests.provisioner.histories.kubernetes import UNREACHABLE
 from tests.provisioner.histories.world import (
     LONGEST_RUN_SECONDS,
     STARTS_AT,
@@ -36,7 +41,6 @@ DEPLOYED, FAILED = "deployed", "failed"
 Content = tuple[str, int]
 """A chart's key, and the one value that differs."""
 PARTLY: Content = ("parts of two charts", 0)
-UNREACHABLE = "Error: Kubernetes cluster unreachable: Get https://x/version: dial tcp: i/o timeout"
 _BUSY = "Error: UPGRADE FAILED: another operation (install/upgrade/rollback) is in progress"
 _MANIFEST = """---
 # Source: hyperpod-helm-chart/templates/operator.yaml
@@ -129,7 +133,7 @@ class HelmStore:
             run_helm=self.helm,
             run_kubectl=self.kubectl,
             home=home,
-            fetch_chart=lambda: Path(properties.chart_key),
+            fetch_chart=lambda: cast("Path", _Chart(properties.chart_key)),
         )
 
     def helm(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
@@ -199,10 +203,13 @@ class HelmStore:
         invocation = self.world.invocation
         self.world.sleep(self.world.random.uniform(0.2, 1.0))
         self._end_late(invocation)
-        fault = self.world.fault("kubernetes")
+        lists = what.startswith("GET ")
+        fault = self.world.fault("kubernetes", may_be_garbled=lists)
         if fault is None:
             return
         self.world.note(invocation.who, "%s: %s", what, fault)
+        if fault == "garbled":
+            raise UnreadableAnswerError(f"{what}: the answer is no list: <html>")
         if fault.startswith("killed"):
             raise KilledError
         raise CommandFailedError(UNREACHABLE)
@@ -408,6 +415,19 @@ class HelmStore:
                 ]
             },
         }
+
+
+class _Chart(str):
+    """A chart in memory: one file, and its key for helm."""
+
+    __slots__ = ()
+    name = "operator.yaml"
+
+    def is_dir(self) -> bool:
+        return False
+
+    def read_bytes(self) -> bytes:
+        return _MANIFEST.encode()
 
 
 @dataclass(kw_only=True)

@@ -1,5 +1,6 @@
 """A history: what is going to happen, and how it happens."""
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -11,11 +12,13 @@ from typing import Any
 from provisioner import handler
 from provisioner.framework.retry import Clock
 from tests.provisioner.histories.cloudformation import Stack
+from tests.provisioner.histories.dynamodb import Table
 from tests.provisioner.histories.invariants import Violation, Watch, watched_log
 from tests.provisioner.histories.requests import Operation
 from tests.provisioner.histories.world import Faults, Row, World
 
 _LONGEST_SECONDS = 60_000.0
+os.environ.setdefault("JOURNAL_TABLE", "journal")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,12 +172,13 @@ class _History:
         """Let the provisioner talk to this history's services and clock."""
         clients, clock = handler.CLIENTS, handler._clock
         names = ("sagemaker", "s3", "fsx", "eks", "token_signer")
-        services = {**dict.fromkeys(names), **self.subject.services, "cloudformation": self.stack}
+        own = {"cloudformation": self.stack, "dynamodb": Table(world=self.world)}
+        services = {**dict.fromkeys(names), **self.subject.services, **own}
         world = self.world
 
         def history_clock(context: handler.Context) -> Clock:
             return Clock(
-                now=lambda: world.now,
+                now=lambda: world.now + world.faults.skew,
                 sleep=world.sleep,
                 remaining=lambda: context.get_remaining_time_in_millis() / 1000,
             )

@@ -27,7 +27,7 @@ SECRET = "hunter2"  # noqa: S105 - looked for, never used
 """What a history's values hold and nothing may show."""
 SLACK_SECONDS = 3.0
 """What lies between the last read of an invocation and its call."""
-_SECRETS = ("c0ffee", SECRET)
+_SECRETS = ("sesame", SECRET)
 _LONGEST_MESSAGE = 1000
 _WORDS = 40
 """So much of a message tells what kind it is of."""

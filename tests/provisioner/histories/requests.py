@@ -65,6 +65,7 @@ class Operation:
 
     Attributes:
         fails_after: After how many seconds a sibling fails or the user cancels; None: neither.
+        deletes: Whether the user deletes the stack then, if it is being created.
         pause: How many seconds pass before it.
         delivered_again: After how many seconds the request is delivered once more; None: it is not.
     """
@@ -72,5 +73,6 @@ class Operation:
     kind: str
     template: Any = None
     fails_after: float | None = None
+    deletes: bool = False
     pause: float = 30.0
     delivered_again: float | None = None

@@ -29,6 +29,13 @@ _ACCOUNT = "arn:aws:sagemaker:us-west-2:111122223333:cluster"
 _SPEC_ONLY = frozenset({"InstanceCount", "MinInstanceCount", "ImageId", "ImageReleaseVersion"})
 
 
+def _garbage(described: dict[str, Any]) -> dict[str, Any]:
+    """Return a description without its status, or without its groups."""
+    if described["ClusterStatus"] == "InService":
+        return {**described, "InstanceGroups": None}
+    return {key: value for key, value in described.items() if key != "ClusterStatus"}
+
+
 @dataclass(kw_only=True)
 class SageMaker:
     """The service. Its methods that are not underlined are boto3's, or an operator's.
@@ -54,32 +61,34 @@ class SageMaker:
 
     # What boto3's client has.
 
-    @called("sagemaker")
+    @called("sagemaker", garble=_garbage)
     def describe_cluster(self, *, ClusterName: str) -> dict[str, Any]:
         at = self.world.now - self.world.lag(self.world.faults.describe_lag)
-        at = max(at, self.described_at.get(ClusterName, 0.0))
+        if not self.world.faults.turns_back:
+            at = max(at, self.described_at.get(ClusterName, 0.0))
         past = self.shown.get(ClusterName)
         described = past.read(at) if past else None
         if described is None:
             raise _not_found("DescribeCluster", ClusterName)
-        self.described_at[ClusterName] = at  # what was shown is not taken back
+        self.described_at[ClusterName] = at
         found: dict[str, Any] = described
         return found
 
     @called("sagemaker")
     def list_tags(self, *, ResourceArn: str) -> dict[str, Any]:
-        at = self.world.now - self.world.lag(self.world.faults.tags_lag)
+        at = self.world.now - self.world.lag(self.world.faults.describe_lag)
         tags = self._by_arn("ListTags", ResourceArn).tags.read(at) or {}
         return {"Tags": [{"Key": key, "Value": tags[key]} for key in tags]}
 
     @called("sagemaker")
     def add_tags(self, *, ResourceArn: str, Tags: Sequence[Mapping[str, str]]) -> dict[str, Any]:
         added = {tag["Key"]: tag["Value"] for tag in Tags}
-        return self._tag("AddTags", ResourceArn, added, ())
-
-    @called("sagemaker")
-    def delete_tags(self, *, ResourceArn: str, TagKeys: Sequence[str]) -> dict[str, Any]:
-        return self._tag("DeleteTags", ResourceArn, {}, TagKeys)
+        cluster = self._by_arn("AddTags", ResourceArn)
+        if self.conduct.refuses_tags and cluster.status not in {"InService", "Failed"}:
+            raise client_error("ConflictException", "AddTags", "The cluster is being updated")
+        self._tell("AddTags", cluster, added)
+        cluster.tags.put(self.world.now, cluster.true_tags() | added)
+        return {}
 
     @called("sagemaker")
     def list_cluster_events(self, *, ClusterName: str, **request: Any) -> dict[str, Any]:
@@ -110,12 +119,10 @@ class SageMaker:
     def by_hand(self, action: str, name: str, group: str, count: int) -> None:
         """Let an operator change something with the console; refused calls change nothing."""
         cluster = self.clusters.get(name)
-        if cluster is None or cluster.status != "InService":
+        if self.world.calm or cluster is None or cluster.status != "InService":
             return
         present = {key: value for key, value in cluster.groups.items() if not value.deleting}
         if action == "edit slurm.conf":
-            if self.world.calm:
-                return
             self.world.note(OPERATOR, "edits slurm.conf")
             cluster.drifted = True
         elif action == "delete cluster":
@@ -557,19 +564,6 @@ class SageMaker:
         del self.clusters[cluster.name]
         self.world.note("HyperPod", "the cluster is gone")
         self._changed(cluster)
-
-    def _tag(
-        self, operation: str, arn: str, added: Mapping[str, str], removed: Sequence[str]
-    ) -> dict[str, Any]:
-        cluster = self._by_arn(operation, arn)
-        if self.conduct.refuses_tags and cluster.status not in {"InService", "Failed"}:
-            raise client_error("ConflictException", operation, "The cluster is being updated")
-        self._tell(operation, cluster, added)
-        tags = {**cluster.true_tags(), **added}
-        for key in removed:
-            tags.pop(key, None)
-        cluster.tags.put(self.world.now, tags)
-        return {}
 
     @called("sagemaker")
     def list_cluster_nodes(self, *, ClusterName: str, **_paging: object) -> dict[str, Any]:

@@ -6,12 +6,15 @@ from typing import TypeVar
 
 from tests.provisioner.histories.history import Outcome, Plan, play
 from tests.provisioner.histories.invariants import INVARIANTS, Violation
-from tests.provisioner.histories.world import STARTS_AT, Row
+from tests.provisioner.histories.world import STARTS_AT, Faults, Row
 
 T = TypeVar("T")
 
 _MOST_PLAYS = 400
 _WIDEST = 150
+_LASTING = ("describe_lag", "stack_lag", "skew", "hidden", "turns_back", "steady")
+"""What is wrong with all reads of a history."""
+_NO_FAULTS = Faults()
 
 
 def shrunk(outcome: Outcome, *, kind: str) -> Outcome:
@@ -79,11 +82,9 @@ def _with_fewer_faults(plan: Plan) -> Iterator[Plan]:
             left = (*drawn[:begin], *drawn[begin + size :])
             yield replace(plan, faults=replace(plan.faults, at=left))
         size //= 2
-    for name in ("describe_lag", "tags_lag", "stack_lag"):
-        if getattr(plan.faults, name):
-            yield replace(plan, faults=_with(plan.faults, **{name: 0.0}))
-    if not plan.faults.steady:
-        yield replace(plan, faults=replace(plan.faults, steady=True))
+    for name in _LASTING:
+        if getattr(plan.faults, name) != getattr(_NO_FAULTS, name):
+            yield replace(plan, faults=_with(plan.faults, **{name: getattr(_NO_FAULTS, name)}))
 
 
 def _plainer(plan: Plan) -> Iterator[Plan]:
@@ -115,14 +116,14 @@ def printed(outcome: Outcome) -> str:
 def _told(plan: Plan) -> str:
     faults = plan.faults
     told = [
-        f"{name} {value:.0f} s"
-        for name in ("describe_lag", "tags_lag", "stack_lag")
-        if (value := getattr(faults, name))
+        f"{name} {value}"
+        for name in _LASTING
+        if (value := getattr(faults, name)) != getattr(_NO_FAULTS, name)
     ]
     if faults.at is None:
         told += [
             f"{name} {value}"
-            for name in ("throttled", "lost", "killed", "bursts")
+            for name in ("throttled", "lost", "killed", "garbled", "bursts")
             if (value := getattr(faults, name))
         ]
     continuous = getattr(plan.operations[0].template, "continuous", None)

@@ -4,23 +4,17 @@ The authentication mode of an EKS cluster, a file system's availability, and the
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from random import Random
-from typing import Any, cast
-from unittest.mock import patch
+from typing import Any
 
-from botocore.exceptions import ClientError, HTTPClientError
-
-from provisioner import handler
-from provisioner.kubernetes.cluster import ClusterCommands, EksConnection
 from provisioner.kubernetes.failures import CommandFailedError
 from provisioner.kubernetes.kubectl import CELL_END, ROW_END
 from tests.provisioner.histories.cloudformation import Stack
-from tests.provisioner.histories.helm_store import UNREACHABLE
 from tests.provisioner.histories.history import Plan, Subject
 from tests.provisioner.histories.invariants import NOT_ASKED, NOT_UNDONE, Watch
+from tests.provisioner.histories.kubernetes import connected, reach
 from tests.provisioner.histories.requests import Operation, Request
 from tests.provisioner.histories.world import Past, World, called
 from tests.support.provisioner.fake_s3 import client_error
@@ -144,21 +138,15 @@ class Services:
 
     def kubectl(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
         assert timeout_seconds >= 1.0
-        self._reach("kubectl", arguments)
+        reach(self.world, f"kubectl {' '.join(arguments[:2])}")
         runs = arguments[1] == "pods" and self.conduct.runs_jobs
         return CELL_END.join(_JOB) + ROW_END if runs else ""
 
     def helm(self, arguments: Sequence[str], *, timeout_seconds: float) -> str:
         """Do what helm would: there is no release."""
         assert timeout_seconds >= 1.0
-        self._reach("helm", arguments)
+        reach(self.world, f"helm {' '.join(arguments[:2])}")
         raise CommandFailedError("Error: release: not found")
-
-    def _reach(self, command: str, arguments: Sequence[str]) -> None:
-        try:
-            self.world.call("kubernetes", f"{command} {' '.join(arguments[:2])}", lambda: None)
-        except (ClientError, HTTPClientError) as error:
-            raise CommandFailedError(UNREACHABLE) from error
 
     def _change_to(self, mode: str) -> None:
         self.busy.put(self.world.now, value=True)
@@ -168,21 +156,6 @@ class Services:
         self.busy.put(self.world.now, value=False)
         self.mode.put(self.world.now, mode)
         self.world.note("EKS", "the mode is %s", mode)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Connection(EksConnection):
-    services: Services
-
-    @contextmanager
-    def connect(self, described: Any, *, namespace: str) -> Iterator[ClusterCommands]:  # noqa: ANN401
-        assert (described["name"], namespace) == ("ml", "default")
-        yield ClusterCommands(
-            cluster=cast("Any", None),
-            helm=self.services.helm,
-            run_kubectl=self.services.kubectl,
-            home=Path("/nowhere"),
-        )
 
 
 @dataclass(kw_only=True)
@@ -242,16 +215,8 @@ class SmallSubject(Subject):
     def next_template(self, template: SmallTemplate) -> SmallTemplate:
         return replace(template, version=template.version + 1)
 
-    @contextmanager
-    def connected(self) -> Iterator[None]:
-
-        def connection(clients: Any) -> _Connection:  # noqa: ANN401 - whatever clients there are
-            return _Connection(
-                eks=clients.eks, token_signer=clients.token_signer, services=self._made
-            )
-
-        with patch.object(handler, "_connection", connection):
-            yield
+    def connected(self) -> AbstractContextManager[None]:
+        return connected(self._made, cluster="ml", namespace="default")
 
 
 def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Operation, ...]:

@@ -39,21 +39,27 @@ class Faults:
 
     Attributes:
         bursts: Spans in seconds since the beginning in which all calls of a service are refused.
-        describe_lag: By how many seconds DescribeCluster lags at most.
-        tags_lag: By how many seconds ListTags lags at most.
+        garbled: How often an answer that can be is without what it is to have.
+        describe_lag: By how many seconds DescribeCluster and ListTags lag at most.
         stack_lag: By how many seconds reads of CloudFormation lag at most.
+        skew: By how many seconds Lambda's clock is before the others.
+        hidden: Whether the stack's events do not show properties, which are optional.
         steady: Whether reads lag by always the same time; otherwise each by its own.
+        turns_back: Whether a read may show what was before that which another one has shown.
         at: The calls by number, each with its fault; None: they are drawn by the shares above.
     """
 
     throttled: float = 0.0
     lost: float = 0.0
     killed: float = 0.0
+    garbled: float = 0.0
     bursts: tuple[tuple[str, float, float], ...] = ()
     describe_lag: float = 0.0
-    tags_lag: float = 0.0
     stack_lag: float = 0.0
+    skew: float = 0.0
+    hidden: bool = False
     steady: bool = True
+    turns_back: bool = False
     at: tuple[tuple[int, str], ...] | None = None
 
 
@@ -176,17 +182,27 @@ class World:
             self._fiber.about = invocation
         yield invocation
 
-    def call(self, service: str, operation: str, effect: Callable[[], T]) -> T:
+    def call(
+        self,
+        service: str,
+        operation: str,
+        effect: Callable[[], T],
+        *,
+        garble: Callable[[T], T] | None = None,
+    ) -> T:
         """Make a call to AWS: it takes time, and may go wrong, or have its effect."""
         invocation = self.invocation
         self.sleep(self.random.uniform(0.05, 0.3))
         if self.now - invocation.begun_at > LONGEST_RUN_SECONDS:
             self.note(invocation.who, "timed out in %s", operation)
             raise KilledError
-        fault = self.fault(service)
+        fault = self.fault(service, may_be_garbled=garble is not None)
         if fault is None:
             return effect()
         self.note(invocation.who, "%s: %s", operation, fault)
+        if fault == "garbled" and garble is not None:
+            answer: T = garble(effect())
+            return answer
         if fault == "throttled":
             raise throttling(operation)
         if fault == "killed before":
@@ -202,12 +218,16 @@ class World:
         self.sleep(1.0)
         if fault == "lost and repeated":
             # botocore repeats a call of which it has no answer; the service may see it twice.
-            return effect()
+            try:
+                return effect()
+            except ClientError as error:
+                error.response.setdefault("ResponseMetadata", {})["RetryAttempts"] = 1  # type: ignore[typeddict-item]
+                raise
         if fault == "lost":
             raise ReadTimeoutError(endpoint_url=f"https://{service}.us-west-2.amazonaws.com/")
         raise client_error("InternalFailure", operation, "Please try again", status=500)
 
-    def fault(self, service: str) -> str | None:
+    def fault(self, service: str, *, may_be_garbled: bool = False) -> str | None:
         """Return what goes wrong with the next call of a service, if anything does."""
         if self.calm:
             return None
@@ -226,6 +246,8 @@ class World:
             fault = ("lost", "lost by 500", "lost and repeated")[int(draw * 1e6) % 3]
         elif draw < faults.throttled + faults.lost + faults.killed:
             fault = ("killed before", "killed after")[int(draw * 1e6) % 2]
+        elif may_be_garbled and draw > 1.0 - faults.garbled:
+            fault = "garbled"
         if fault is not None and fault.startswith("killed") and self._is_spared():
             return None
         if fault is not None:
@@ -273,10 +295,12 @@ class Past:
         return None
 
 
-def called(service: str, operation: str = "") -> Callable[[Callable[..., T]], Callable[..., T]]:
+def called(
+    service: str, operation: str = "", *, garble: Callable[[Any], Any] | None = None
+) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Let a method of a service, which has its `world`, be called as one of boto3's client.
 
-    The operation is by default as the method's name says.
+    The operation is by default as the method's name says. `garble` makes garbage of an answer.
     """
 
     def decorated(effect: Callable[..., T]) -> Callable[..., T]:
@@ -285,7 +309,8 @@ def called(service: str, operation: str = "") -> Callable[[Callable[..., T]], Ca
         @wraps(effect)
         def call(self: Any, **request: Any) -> T:  # noqa: ANN401 - any service
             world: World = self.world
-            return world.call(service, name, lambda: effect(self, **request))
+            answer: T = world.call(service, name, lambda: effect(self, **request), garble=garble)
+            return answer
 
         return call
 

@@ -8,24 +8,22 @@ import pytest
 
 from hyperpod_shared.failures import ReportedFailure
 from provisioner.hyperpod.arrivals import Arrivals
-from provisioner.hyperpod.claim import Claim
-from provisioner.hyperpod.cluster_request import ClusterRequest
 from provisioner.hyperpod.decision import decide
-from provisioner.hyperpod.found import Done, Fail, Found, Wait
+from provisioner.hyperpod.look import Look
+from provisioner.hyperpod.notes import Notes
+from provisioner.hyperpod.steps import Done, Fail, Wait
 from tests.support.provisioner.decided import (
-    LATE,
     MADE,
     MINUTE,
     NOW,
     OWN,
     UPDATED,
     WANTED,
-    found,
+    look,
     request,
 )
 
-CREATE, UPDATE, LATE_UPDATE = request("Create"), request("Update"), request("Update", claim=LATE)
-LATE_UPDATED = LATE.after_call("update", now=NOW - 9 * MINUTE)
+CREATE, UPDATE, LATE_UPDATE = request("Create"), request("Update"), request("Update", minutes=60)
 CHECKING = "DeepHealthCheckInProgress"
 SCRIPT = ReportedFailure(
     text="Lifecycle scripts did not run successfully", group="workers", instance="i-1"
@@ -44,82 +42,69 @@ def nodes(status: str, count: int, *, launched: float = NOW, **more: Any) -> Arr
     return Arrivals(nodes=[node] * count, **more)
 
 
-def updated(arrivals: Arrivals, *, claim: Claim = UPDATED) -> Found:
-    return replace(found("InService", claim, count=2), arrivals=arrivals)
+def updated(arrivals: Arrivals, *, notes: Notes = UPDATED, **more: Any) -> Look:
+    return look(more.pop("asks", UPDATE), "InService", notes, count=2, arrivals=arrivals, **more)
 
 
-def _with_plan(status: str) -> Found:
-    there = updated(Arrivals(nodes=[]))
-    groups = [
-        {**group, "TrainingPlanStatus": status} for group in there.described["InstanceGroups"]
-    ]
-    return replace(there, described={**there.described, "InstanceGroups": groups})
-
-
-STEPS: dict[str, tuple[ClusterRequest, Found, type]] = {
+STEPS: dict[str, tuple[Look, type]] = {
     "created, and the node is there": (
-        CREATE,
-        replace(found("InService", MADE), arrivals=nodes("Running", 1)),
+        look(CREATE, "InService", MADE, arrivals=nodes("Running", 1)),
         Done,
     ),
-    "updated, and the nodes are there": (UPDATE, updated(nodes("Running", 2)), Done),
-    "updated, and a script still runs": (UPDATE, updated(nodes("Pending", 2)), Wait),
-    "updated, and the nodes are not known": (UPDATE, updated(Arrivals()), Wait),
+    "updated, and the nodes are there": (updated(nodes("Running", 2)), Done),
+    "updated, and a script still runs": (updated(nodes("Pending", 2)), Wait),
+    "updated, and the nodes are not known": (updated(Arrivals()), Wait),
     "updated, and each missing node was tried twice": (
-        UPDATE,
         updated(Arrivals(nodes=[], attempts={"workers": 4})),
         Done,
     ),
     "updated, and each missing node was tried once": (
-        UPDATE,
         updated(Arrivals(nodes=[], attempts={"workers": 2})),
         Wait,
     ),
     "updated, and the script failed on each node twice": (
-        UPDATE,
         updated(Arrivals(nodes=[], failures=[SCRIPT], attempts={"workers": 4})),
         Fail,
     ),
     "updated, and the script failed once": (
-        UPDATE,
         updated(Arrivals(nodes=[], failures=[SCRIPT], attempts={"workers": 1})),
         Wait,
     ),
     "updated, and the script failed once until it is late": (
-        LATE_UPDATE,
-        updated(Arrivals(nodes=[], failures=[SCRIPT], attempts={"workers": 1}), claim=LATE_UPDATED),
+        updated(Arrivals(nodes=[], failures=[SCRIPT], attempts={"workers": 1}), asks=LATE_UPDATE),
         Fail,
     ),
     "updated, and not all that failed was the script": (
-        UPDATE,
         updated(Arrivals(nodes=[], failures=[SCRIPT, EFA], attempts={"workers": 4})),
         Done,
     ),
     "updated, and one node survived the script": (
-        UPDATE,
         updated(nodes("Running", 1, failures=[SCRIPT], attempts={"workers": 4})),
         Done,
     ),
     "updated, and the nodes are in checks": (
-        UPDATE,
         updated(nodes(CHECKING, 2, launched=NOW - 5 * MINUTE)),
         Wait,
     ),
     "updated, and the nodes are in checks for long": (
-        UPDATE,
         updated(nodes(CHECKING, 2, launched=NOW - 20 * MINUTE)),
         Done,
     ),
-    "updated, and the training plan begins later": (UPDATE, _with_plan("Scheduled"), Done),
-    "updated, and the training plan has begun": (UPDATE, _with_plan("Active"), Wait),
+    "updated, and the training plan begins later": (
+        updated(Arrivals(nodes=[]), workers={"TrainingPlanStatus": "Scheduled"}),
+        Done,
+    ),
+    "updated, and the training plan has begun": (
+        updated(Arrivals(nodes=[]), workers={"TrainingPlanStatus": "Active"}),
+        Wait,
+    ),
     "nothing to do, and nodes are missing": (
-        replace(UPDATE, former=WANTED),
-        updated(Arrivals(nodes=[]), claim=OWN),
+        updated(Arrivals(nodes=[]), asks=replace(UPDATE, former=WANTED), notes=OWN),
         Done,
     ),
 }
 
 
-@pytest.mark.parametrize(("asks", "there", "step"), STEPS.values(), ids=STEPS)
-def test_decide(asks: ClusterRequest, there: Found, step: type) -> None:
-    assert type(decide(there, asks)) is step
+@pytest.mark.parametrize(("seen", "step"), STEPS.values(), ids=STEPS)
+def test_decide(seen: Look, step: type) -> None:
+    assert type(decide(seen)) is step

@@ -8,7 +8,6 @@ import pytest
 from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.aws_errors import is_conflict
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.hyperpod.claim import CREATION_TAG
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.fake_s3 import client_error
@@ -21,7 +20,6 @@ from tests.support.provisioner.hyperpod_stack import (
     describe,
     group,
     properties,
-    tags_of_cluster,
     troubled_sagemaker,
 )
 
@@ -44,7 +42,10 @@ def run(stack: HyperPodStack, kind: str, wanted: dict[str, str], before: dict[st
     return stack.update(wanted).complete
 
 
-@pytest.mark.parametrize("kind", ["Update", "Rollback", "Delete"])
+OTHER_TAGS = [{"Key": "team", "Value": "other"}]
+
+
+@pytest.mark.parametrize("kind", ["Update", "Rollback"])
 def test_tags_are_refused_while_it_is_busy(
     stack: HyperPodStack, sagemaker: TroubledSageMaker, kind: str
 ) -> None:
@@ -55,7 +56,9 @@ def test_tags_are_refused_while_it_is_busy(
     sagemaker.refuse(
         "AddTags", conflict(), when=lambda: describe(sagemaker)["ClusterStatus"] != "InService"
     )
-    assert run(stack, kind, properties(group("workers", 3), NodeProvisioningMode=None), CLASSIC)
+    tagged = properties(group("workers", 3), NodeProvisioningMode=None, Tags=OTHER_TAGS)
+    assert run(stack, kind, tagged, tagged)
+    assert "AddTags" in sagemaker.writes
 
 
 @pytest.mark.parametrize(
@@ -77,7 +80,7 @@ def test_tags_that_are_always_refused_end_an_update_with_the_cause(
     stack.create(ONE)
 
     sagemaker.refuse("AddTags", conflict("Somebody reorganizes tags"))
-    wanted = {**properties(group("workers", 3)), "WaitMinutes": "5"}
+    wanted = {**properties(group("workers", 3), Tags=OTHER_TAGS), "WaitMinutes": "5"}
     with raises(ProvisioningError):
         stack.update(wanted)
     assert stack.roll_back_update(wanted, ONE).complete
@@ -186,25 +189,3 @@ def test_a_failed_creation_that_cannot_be_deleted_names_the_cause(
     sagemaker.refuse("DeleteCluster", conflict("Cluster has dependent objects"))
     with raises(ProvisioningError):
         stack.create({**CLASSIC, "WaitMinutes": "5"})
-
-
-@pytest.mark.parametrize(("own", "others"), [(46, 0), (45, 1)])
-def test_a_cluster_full_of_tags_is_updated_without_the_creations_mark(
-    stack: HyperPodStack, sagemaker: TroubledSageMaker, own: int, others: int
-) -> None:
-    many = [{"Key": f"k{number}", "Value": "v"} for number in range(own)]
-    stack.begin("Create", properties(group("workers"), Tags=many))
-    add_tags(sagemaker, {f"other{number}": "v" for number in range(others)})
-    stack.properties = properties(group("workers"), Tags=many)
-    stack.physical_id = "ml-cluster"
-    stack.time.sleep(600)
-    assert stack.update(properties(group("workers", 2), Tags=many)).complete
-    assert CREATION_TAG not in tags_of_cluster(sagemaker)
-    assert stack.delete().complete
-
-
-def add_tags(sagemaker: TroubledSageMaker, tags: Mapping[str, str]) -> None:
-    listed = [{"Key": key, "Value": value} for key, value in tags.items()]
-    if listed:
-        request = {"ResourceArn": describe(sagemaker)["ClusterArn"], "Tags": listed}
-        sagemaker.service.call("AddTags", request, Caller())

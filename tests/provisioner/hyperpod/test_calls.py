@@ -5,22 +5,17 @@ import json
 from typing import Any
 
 import pytest
-from botocore.stub import ANY, Stubber
+from botocore.stub import Stubber
 
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.hyperpod.claim import Claim, properties_key
 from tests.conftest import Raises
-from tests.support.provisioner.cloudformation import FUNCTION_ARN, STACK_ID, Framework, Time
+from tests.support.provisioner.cloudformation import STACK_ID, Framework, Time
 
 ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcdefghij12"
 OWNER_TAGS = [
     {"Key": "hyperpod-cdk:stack-id", "Value": STACK_ID},
     {"Key": "hyperpod-cdk:logical-id", "Value": "Resource"},
 ]
-
-
-WORKED = {"Key": "hyperpod-cdk:creation", "Value": "succeeded"}
-FAILED = {"Key": "hyperpod-cdk:creation", "Value": "failed"}
 GROUP = {
     "InstanceGroupName": "workers",
     "InstanceCount": 1,
@@ -43,35 +38,12 @@ def properties(**change: object) -> dict[str, str]:
     return {**NAME, "Request": json.dumps({**REQUEST, **change})}
 
 
-def claim(
-    number: int,
-    *,
-    last_call: str = "",
-    over: Claim | None = None,
-    asks: dict[str, str] | None = None,
-) -> Claim:
-    """Return the claim of the stack's request of that number; the first one waits once."""
-    now = Time().now + 30 * (number - 1)
-    asked = properties_key({"ServiceToken": FUNCTION_ARN, **(asks or properties())})
-    made = Claim.of(f"{STACK_ID}/{number}", started_at=now, asks=asked).over(over)
-    return made.after_call(last_call, now=now) if last_call else made
-
-
-def claimed(made: Claim) -> list[dict[str, str]]:
-    """Return the provisioner's tags with a claim."""
-    tags = made.tag | (made.note if made.last_call else {})
-    return [*OWNER_TAGS, *({"Key": key, "Value": value} for key, value in tags.items())]
-
-
-CREATED = claim(1, last_call="create")
-
-
 def described(
     stubber: Stubber, status: str, *, tags: list[dict[str, str]] | None = None, **more: object
 ) -> None:
     answer = {"ClusterArn": ARN, **NAME, "ClusterStatus": status, "InstanceGroups": [], **more}
     stubber.add_response("describe_cluster", answer, NAME)
-    listed = claimed(CREATED) if tags is None else tags
+    listed = OWNER_TAGS if tags is None else tags
     stubber.add_response("list_tags", {"Tags": listed}, {"ResourceArn": ARN})
 
 
@@ -79,14 +51,9 @@ def not_there(stubber: Stubber) -> None:
     stubber.add_client_error("describe_cluster", "ResourceNotFound", "gone", expected_params=NAME)
 
 
-def tagged(stubber: Stubber, *tags: dict[str, str]) -> None:
-    sent = {"ResourceArn": ARN, "Tags": list(tags)}
-    stubber.add_response("add_tags", {"Tags": list(tags)}, sent)
-
-
 def create_call(stubber: Stubber) -> None:
     not_there(stubber)
-    sent = {**REQUEST, "Tags": claimed(CREATED)}
+    sent = {**REQUEST, "Tags": OWNER_TAGS}
     stubber.add_response("create_cluster", {"ClusterArn": ARN}, sent)
 
 
@@ -94,21 +61,11 @@ def created(stubber: Stubber) -> None:
     create_call(stubber)
     described(stubber, "Creating")
     described(stubber, "InService")
-    tagged(stubber, WORKED)
 
 
-def delete_call(stubber: Stubber) -> list[dict[str, str]]:
-    """Expect what the stack's second request says and does before DeleteCluster answers.
-
-    Returns:
-        The tags of the cluster from then on.
-    """
-    deleted = claimed(claim(2, over=CREATED, last_call="delete"))
+def delete_call(stubber: Stubber) -> None:
     described(stubber, "InService")
-    tagged(stubber, *claimed(claim(2, over=CREATED)))
     stubber.add_response("delete_cluster", {"ClusterArn": ARN}, NAME)
-    tagged(stubber, deleted[-1])
-    return deleted
 
 
 def error_event(level: str, description: str) -> dict[str, object]:
@@ -128,7 +85,7 @@ def error_event(level: str, description: str) -> dict[str, object]:
 UNLABELED = error_event("Error", "Something")
 """An event without a level, which botocore does not require."""
 del UNLABELED["EventLevel"]
-CONTINUOUS = {"NodeProvisioningMode": "Continuous"}
+CONTINUOUS: dict[str, Any] = {"NodeProvisioningMode": "Continuous"}
 DETAILS = {
     **{key: value for key, value in GROUP.items() if key != "InstanceCount"},
     "TargetCount": 1,
@@ -144,14 +101,17 @@ def test_create_sends_the_input_and_the_tags(stubbed_stack: Framework, stubber: 
 def test_retried_create_reads_all_the_tags_of_what_is_there(
     stubbed_stack: Framework, stubber: Stubber
 ) -> None:
-    tags = claimed(CREATED)
+    create_call(stubber)
     answer = {"ClusterArn": ARN, **NAME, "ClusterStatus": "Creating", "InstanceGroups": []}
     stubber.add_response("describe_cluster", answer, NAME)
-    stubber.add_response("list_tags", {"Tags": tags[:1], "NextToken": "n"}, {"ResourceArn": ARN})
-    stubber.add_response("list_tags", {"Tags": tags[1:]}, {"ResourceArn": ARN, "NextToken": "n"})
+    stubber.add_response(
+        "list_tags", {"Tags": OWNER_TAGS[:1], "NextToken": "n"}, {"ResourceArn": ARN}
+    )
+    more = {"ResourceArn": ARN, "NextToken": "n"}
+    stubber.add_response("list_tags", {"Tags": OWNER_TAGS[1:]}, more)
     described(stubber, "InService")
-    tagged(stubber, WORKED)
-    assert stubbed_stack.create(properties()).complete
+    stubbed_stack.begin("Create", properties())
+    assert stubbed_stack.start("Create", properties()).poll().complete  # Lambda invokes once more
 
 
 def test_update_calls_fit_the_model(stubbed_stack: Framework, stubber: Stubber) -> None:
@@ -162,33 +122,25 @@ def test_update_calls_fit_the_model(stubbed_stack: Framework, stubber: Stubber) 
     ami = "ami-0123456789abcdef0"
     wanted = {**GROUP, "InstanceCount": 2, "ImageId": ami, "ScheduledUpdateConfig": scheduled}
     team = {"Key": "team", "Value": "a"}
-    before = [*claimed(CREATED), WORKED]
     asked = properties(InstanceGroups=[wanted], Tags=[team])
-    first = claim(2, over=CREATED, asks=asked)
-    described(stubber, "InService", tags=before, InstanceGroups=[DETAILS], **CONTINUOUS)
-    tagged(stubber, *claimed(first), WORKED)
+    described(stubber, "InService", InstanceGroups=[DETAILS], **CONTINUOUS)
     changed = {**NAME, "InstanceGroups": [wanted]}
-    updated = claim(2, over=CREATED, last_call="update", asks=asked)
-    noted = claimed(updated)[-1]
-    tagged(stubber, {**noted, "Value": noted["Value"].replace(":update:", ":update@:")})
     stubber.add_response("update_cluster", {"ClusterArn": ARN}, changed)
-    tagged(stubber, noted)
 
     larger = {**DETAILS, "TargetCount": 2, "ScheduledUpdateConfig": scheduled}
-    described(stubber, "InService", tags=claimed(updated), InstanceGroups=[larger], **CONTINUOUS)
+    described(stubber, "InService", InstanceGroups=[larger], **CONTINUOUS)
     software = {
         **NAME,
         "InstanceGroups": [{"InstanceGroupName": "workers"}],
         "ImageId": ami,
         "DeploymentConfig": rolling,
     }
-    stubber.add_response("add_tags", {"Tags": []}, {"ResourceArn": ARN, "Tags": ANY})
     stubber.add_response("update_cluster_software", {"ClusterArn": ARN}, software)
-    stubber.add_response("add_tags", {"Tags": []}, {"ResourceArn": ARN, "Tags": ANY})
 
     larger = {**larger, "DesiredImageId": ami}
-    described(stubber, "InService", tags=claimed(updated), InstanceGroups=[larger], **CONTINUOUS)
-    tagged(stubber, team)
+    described(stubber, "InService", InstanceGroups=[larger], **CONTINUOUS)
+    sent = {"ResourceArn": ARN, "Tags": [team]}
+    stubber.add_response("add_tags", {"Tags": [team]}, sent)
     node = {
         "InstanceGroupName": "workers",
         "InstanceId": "i-0123456789abcdef0",
@@ -240,7 +192,6 @@ def test_failed_continuous_create_tells_shortages_and_newest_errors(
     stubber.add_response(
         "describe_cluster_event", {"EventDetails": detail}, {**NAME, "EventId": EVENT_ID}
     )
-    tagged(stubber, FAILED)
     with raises(ProvisioningError):
         stubbed_stack.create(properties())
 
@@ -251,32 +202,26 @@ def test_trouble_with_events_does_not_hide_the_failure(
     create_call(stubber)
     described(stubber, "Failed", FailureMessage="Broken", NodeProvisioningMode="Continuous")
     stubber.add_client_error("list_cluster_events", "AccessDeniedException", "no")
-    stubber.add_client_error("add_tags", "AccessDeniedException", "no")
     with raises(ProvisioningError):
         stubbed_stack.create(properties())
 
 
-@pytest.mark.parametrize(("status", "marks"), [("RollingBack", [FAILED]), ("Deleting", [])])
+@pytest.mark.parametrize("status", ["RollingBack", "Deleting"])
 def test_create_that_turns_back_is_a_failure(
-    stubbed_stack: Framework,
-    stubber: Stubber,
-    status: str,
-    marks: list[dict[str, str]],
-    raises: Raises,
+    stubbed_stack: Framework, stubber: Stubber, status: str, raises: Raises
 ) -> None:
     create_call(stubber)
     described(stubber, status, FailureMessage="Broken")
-    for mark in marks:
-        tagged(stubber, mark)
     with raises(ProvisioningError):
         stubbed_stack.create(properties())
 
 
-def test_delete_reads_and_writes_the_tags_first(stubbed_stack: Framework, stubber: Stubber) -> None:
+def test_delete_reads_the_tags_first(stubbed_stack: Framework, stubber: Stubber) -> None:
     created(stubber)
     stubbed_stack.create(properties())
-    deleted = delete_call(stubber)
-    described(stubber, "Deleting", tags=deleted)
+    stubbed_stack.time.sleep(600)
+    delete_call(stubber)
+    described(stubber, "Deleting")
     stubber.add_client_error("describe_cluster", "ResourceNotFound", "gone")
     assert stubbed_stack.delete().complete
 
@@ -286,10 +231,10 @@ def test_failed_delete_is_raised(
 ) -> None:
     created(stubber)
     stubbed_stack.create(properties())
-    deleted = delete_call(stubber)
+    delete_call(stubber)
     why = "Something still uses the cluster"
     for _ in range(5):  # DescribeCluster may still show a failure from before
-        described(stubber, "Failed", tags=deleted, FailureMessage=why)
+        described(stubber, "Failed", FailureMessage=why)
     with raises(ProvisioningError):
         stubbed_stack.delete()
 
@@ -299,7 +244,7 @@ def test_refused_delete_names_task_governance(
 ) -> None:
     created(stubber)
     stubbed_stack.create(properties())
-    described(stubber, "InService", tags=claimed(claim(2, over=CREATED)))
+    described(stubber, "InService")
     stubber.add_client_error("delete_cluster", "ConflictException", "in use")
     summary = {
         "ComputeQuotaArn": "a",

@@ -9,11 +9,11 @@ from hyperpod_cdk import ClusterConfig, InstanceGroupConfig
 from hyperpod_cdk.schema.section import Api
 from hyperpod_shared.cluster_changes import KEYS, Refusal
 from hyperpod_shared.owner import STACK_TAG
-from provisioner.hyperpod.changes import Changes, changes, user_tags
-from provisioner.hyperpod.claim import FOUND_TAG, FoundGroups, LeftGroups
-from provisioner.hyperpod.cluster_request import Aim
+from provisioner.hyperpod.changes import Aim, Changes, changes, user_tags
+from provisioner.hyperpod.differences import remounted, template_differences
 from provisioner.hyperpod.failures import refused_change
-from provisioner.hyperpod.waiting import remounted, template_differences
+from provisioner.hyperpod.notes import Notes
+from tests.support.provisioner.noted import noted, undone
 
 
 def group(name: str, count: int = 1, **more: Any) -> dict[str, Any]:
@@ -42,9 +42,34 @@ def described(cluster: dict[str, Any]) -> dict[str, Any]:
     return {**cluster, **lists}
 
 
-def changed(old: dict[str, Any], new: dict[str, Any], **more: Any) -> Changes:
-    """Return what a cluster that is as the old input says needs to be as the new one says."""
-    return changes(Aim(wanted=new, former=old, **more), described(old), user_tags(old))
+def changed(
+    old: dict[str, Any],
+    new: dict[str, Any],
+    now: dict[str, Any] | None = None,
+    *,
+    notes: Notes | None = None,
+) -> Changes:
+    """Return what a cluster that is as the old input says needs to be as the new one says.
+
+    `now` is the cluster if it is otherwise, and the notes are those of the old input.
+    """
+    aim, tags = Aim(wanted=new, former=old), user_tags(old) if now is None else {}
+    return changes(aim, now or described(old), tags, notes or noted(old))
+
+
+def taken_back(
+    old: dict[str, Any],
+    new: dict[str, Any],
+    now: dict[str, Any],
+    *,
+    before: dict[str, Any] | None = None,
+) -> Changes:
+    """Return what the rollback of an update from the old input to the new one needs.
+
+    The update found the cluster as the old input says, or as `before`; the rollback finds `now`.
+    """
+    notes = undone(noted(old), Aim(wanted=new, former=old), before or described(old))
+    return changes(Aim(wanted=old, former=new, rolls_back=True), now, {}, notes)
 
 
 def sent(*groups: dict[str, Any], **more: Any) -> Changes:
@@ -198,27 +223,24 @@ def test_what_hyperpod_fills_in_under_slurm_is_no_change(*, rolls_back: bool) ->
     empty["SlurmConfig"]["PartitionNames"] = []
     now = described(cluster(empty, CPU, **slurm("Merge", AccountingDatabase=filled)))
     for former in (wanted, cluster(HEAD, CPU, Tags=[{"Key": "k", "Value": "v"}], **slurm())):
-        aim = Aim(wanted=wanted, former=former, rolls_back=rolls_back)
-        assert changes(aim, now, {}) == Changes()
+        made = taken_back(wanted, former, now) if rolls_back else changed(former, wanted, now)
+        assert made == Changes()
 
 
 def test_the_way_back_from_another_orchestrator_calls_nothing() -> None:
     eks = cluster(A, Orchestrator={"Eks": {"ClusterArn": "arn"}})
-    aim = Aim(wanted=eks, former=cluster(A, **MERGE), rolls_back=True)
-    assert changes(aim, described(eks), {}) == Changes()
+    assert taken_back(eks, cluster(A, **MERGE), described(eks)) == Changes()
 
 
 def test_a_slurm_cluster_may_be_described_without_its_orchestrator() -> None:
     wanted = cluster(HEAD, group("a", 2), **slurm())
-    made = changes(Aim(wanted=wanted, former=cluster(HEAD, A)), described(cluster(HEAD, A)), {})
-    assert made.refusals == ()
+    assert changed(cluster(HEAD, A), wanted).refusals == ()
 
 
 def test_a_rollback_leaves_the_accounting_database_and_says_so() -> None:
     """HyperPod does not go back to the database on the controller."""
     wanted, now = cluster(HEAD, **slurm()), described(cluster(HEAD, **ACCOUNTED))
-    aim = Aim(wanted=wanted, former=cluster(HEAD, **ACCOUNTED), rolls_back=True)
-    assert changes(aim, now, {}) == Changes()
+    assert taken_back(wanted, cluster(HEAD, **ACCOUNTED), now) == Changes()
     assert template_differences(wanted, now) == {"Orchestrator": "keeps its accounting database"}
 
 
@@ -367,47 +389,43 @@ def test_new_group_may_override_the_vpc() -> None:
 
 def test_going_back_to_what_the_cluster_still_is_changes_nothing() -> None:
     refused, original = cluster(A, group("z", 3), VpcConfig={"Subnets": ["x"]}), cluster(A)
-    for rolls_back in (True, False):
-        aim = Aim(wanted=original, former=refused, rolls_back=rolls_back)
-        assert changes(aim, described(original), {}) == Changes()
+    now = described(original)
+    assert taken_back(original, refused, now) == Changes()
+    assert changed(refused, original, now, notes=noted(original)) == Changes()
 
 
 def test_a_rollback_takes_back_only_what_came_true() -> None:
     failed = cluster(group("a", 9, KubernetesConfig=LABELS), group("b", 2), group("z"))
     now = cluster(group("a", 5, KubernetesConfig=LABELS), group("b", 2), group("z"), group("own"))
-    aim = Aim(wanted=cluster(A, B), former=failed, rolls_back=True)
-    update = {
-        "InstanceGroups": [group("a", 5), B, group("own")],
-        "InstanceGroupsToDelete": ["z"],
-    }
-    assert changes(aim, described(now), {}) == Changes(update=update)
+    made = taken_back(cluster(A, B), failed, described(now))
+    assert made == sent(group("a", 5), B, group("own"), InstanceGroupsToDelete=["z"])
 
 
 def test_a_rollback_leaves_a_group_that_is_not_as_the_failed_request_made_it() -> None:
-    aim = Aim(wanted=cluster(A), former=cluster(A, group("b", 5)), rolls_back=True)
-    assert changes(aim, described(cluster(A, group("b", 6))), {}) == Changes()
-    deleted = changes(aim, described(cluster(A, group("b", 5))), {})
+    failed = cluster(A, group("b", 5))
+    assert taken_back(cluster(A), failed, described(cluster(A, group("b", 6)))) == Changes()
+    deleted = taken_back(cluster(A), failed, described(failed))
     assert deleted.update["InstanceGroupsToDelete"] == ["b"]
 
 
 def test_a_rollback_makes_a_removed_group_anew_with_the_nodes_that_it_had() -> None:
-    aim = Aim(wanted=cluster(A, B), former=cluster(A), rolls_back=True)
-    tags = FoundGroups.with_counts({"b": 6}).tag
-    assert changes(aim, described(cluster(A)), tags) == sent(A, group("b", 6))
+    before, now = described(cluster(A, group("b", 6))), described(cluster(A))
+    made = taken_back(cluster(A, B), cluster(A), now, before=before)
+    assert made == sent(A, group("b", 6))
 
 
 def test_a_group_that_is_new_in_the_template_and_there_gets_its_image() -> None:
     wanted = cluster(A, group("b", ImageReleaseVersion="1.2.0"), group("c"))
     aim = Aim(wanted=wanted, former=cluster(A), latest_software=True)
-    made = changes(aim, described(cluster(A, B, group("c"))), {})
+    made = changes(aim, described(cluster(A, B, group("c"))), {}, noted(cluster(A)))
     assert [call.groups for _, call in made.software] == [(("a", None), ("b", "1.2.0"))]
 
 
 def test_a_group_or_a_field_that_is_gone_comes_back() -> None:
-    aim = Aim(wanted=cluster(A, B), former=cluster(A, B))
-    assert changes(aim, described(cluster(A)), {}) == sent(A, B)
+    both = cluster(A, B)
+    assert changed(both, both, described(cluster(A))) == sent(A, B)
     other = described(cluster(A, B, NodeRecovery="None"))
-    assert changes(aim, other, {}) == sent(A, B, NodeRecovery="Automatic")
+    assert changed(both, both, other) == sent(A, B, NodeRecovery="Automatic")
 
 
 @pytest.mark.parametrize(
@@ -432,22 +450,20 @@ def test_what_differs_from_the_template_is_told(
 
 
 def test_an_update_leaves_a_group_that_no_template_named() -> None:
-    aim = Aim(wanted=cluster(group("a", 2)), former=cluster(A, B))
-    now = cluster(A, B, group("operators", 8), group("empty", 0))
-    made = changes(aim, described(now), {})
+    now = described(cluster(A, B, group("operators", 8), group("empty", 0)))
+    made = changed(cluster(A, B), cluster(group("a", 2)), now)
     assert made == sent(
         group("a", 2), group("operators", 8), group("empty", 0), InstanceGroupsToDelete=["b"]
     )
 
 
 def test_an_operators_group_is_sent_as_hyperpod_takes_it() -> None:
-    aim = Aim(wanted=cluster(group("a", 2)), former=cluster(A))
     now = described(cluster(A, group("operators", 3)))
     shown = {"CurrentLabels": {"team": "x"}, "CurrentTaints": ["old"], "DesiredTaints": ["new"]}
     now["InstanceGroups"][1] |= {"MinCount": 4, "KubernetesConfig": shown}
     config = {"Labels": {"team": "x"}, "Taints": ["new"]}
     operators = group("operators", 3, MinInstanceCount=3, KubernetesConfig=config)
-    assert changes(aim, now, {}) == sent(group("a", 2), operators)
+    assert changed(cluster(A), cluster(group("a", 2)), now) == sent(group("a", 2), operators)
 
 
 def test_a_restricted_group_stays_in_its_list() -> None:
@@ -455,31 +471,24 @@ def test_a_restricted_group_stays_in_its_list() -> None:
         **described(cluster(A)),
         "RestrictedInstanceGroups": [{"InstanceGroupName": "operators", "TargetCount": 8}],
     }
-    made = changes(Aim(wanted=cluster(group("a", 2)), former=cluster(A)), now, {})
-    assert made.update == {
-        "InstanceGroups": [group("a", 2)],
-        "RestrictedInstanceGroups": [group("operators", 8)],
-    }
+    made = changed(cluster(A), cluster(group("a", 2)), now)
+    assert made == sent(group("a", 2), RestrictedInstanceGroups=[group("operators", 8)])
 
 
 def test_an_update_removes_the_groups_that_were_left_and_no_others() -> None:
-    aim = Aim(wanted=cluster(group("a", 2)), former=cluster(A))
-    tags = LeftGroups.with_counts({"left-behind": None}).tag
-    made = changes(aim, described(cluster(A, group("operators", 8), group("left-behind"))), tags)
-    assert made.update == {
-        "InstanceGroups": [group("a", 2), group("operators", 8)],
-        "InstanceGroupsToDelete": ["left-behind"],
-    }
+    left = group("left-behind")
+    now = described(cluster(A, group("operators", 8), left))
+    made = changed(cluster(A), cluster(group("a", 2)), now, notes=noted(cluster(A, left)))
+    assert made == sent(
+        group("a", 2), group("operators", 8), InstanceGroupsToDelete=["left-behind"]
+    )
 
 
 def test_an_update_gives_a_group_that_was_left_what_the_template_says() -> None:
     wanted = cluster(group("a", 9, ImageId="ami-1"))
-    there = described(cluster(group("a", 2)))
-    aim = Aim(wanted=wanted, former=wanted)
-    assert changes(aim, there, {}) == Changes()
-    made = changes(
-        aim, there, LeftGroups.with_counts({"a": 2}, images={"a": there["InstanceGroups"][0]}).tag
-    )
+    left = cluster(group("a", 2))
+    assert changed(wanted, wanted, described(left)).update == {}
+    made = changed(wanted, wanted, described(left), notes=noted(left))
     assert made.update["InstanceGroups"][0]["InstanceCount"] == 9
     assert [call.groups for _, call in made.software] == [(("a", None),)]
 
@@ -489,35 +498,21 @@ def test_a_rollback_gives_a_found_group_no_less_than_its_least(
     least: int | None, count: int | None
 ) -> None:
     """A `count` of None: no call."""
-    failed = group("operators", 9, MinInstanceCount=least)
-    found = {"InstanceGroupName": "operators", "TargetCount": 9, "MinCount": least}
-    there = described(cluster(A))
-    now = {**there, "InstanceGroups": [*there["InstanceGroups"], found]}
-    tags = FoundGroups.with_counts({"operators": 8}).tag
-    aim = Aim(wanted=cluster(A), former=cluster(A, failed), rolls_back=True)
-    groups = changes(aim, now, tags).update.get("InstanceGroups", ())
+
+    def there(number: int) -> dict[str, Any]:
+        shown = {"InstanceGroupName": "operators", "TargetCount": number, "MinCount": least}
+        now = described(cluster(A))
+        return {**now, "InstanceGroups": [*now["InstanceGroups"], shown]}
+
+    failed = cluster(A, group("operators", 9, MinInstanceCount=least))
+    made = taken_back(cluster(A), failed, there(9), before=there(8))
+    groups = made.update.get("InstanceGroups", ())
     assert [each["InstanceCount"] for each in groups[1:]] == ([] if count is None else [count])
 
 
-@pytest.mark.parametrize(
-    ("value", "is_there", "count"),
-    [("", False, None), ("nonsense", False, None), ("all", True, None)],
-)
-def test_a_tag_that_others_wrote_is_read(value: str, count: int | None, *, is_there: bool) -> None:
-    found = FoundGroups.of({FOUND_TAG: value})
-    assert ("operators" in found, found.count_of("operators")) == (is_there, count)
-
-
-@pytest.mark.parametrize("count", [0, 8, None])
-def test_a_found_group_is_read_as_it_was_noted(count: int | None) -> None:
-    noted = FoundGroups.with_counts({"operators": count})
-    assert FoundGroups.of(noted.tag) == noted
-    assert noted.count_of("operators") == count
-
-
 def test_a_change_of_waiting_leaves_what_drifted() -> None:
-    aim = Aim(wanted=cluster(A), former=cluster(A))
-    assert changes(aim, described(cluster(A, B)), {"team": "x"}) == Changes()
+    aim, now = Aim(wanted=cluster(A), former=cluster(A)), described(cluster(A, B))
+    assert changes(aim, now, {"team": "x"}, noted(cluster(A))) == Changes()
 
 
 @pytest.mark.parametrize(
@@ -533,15 +528,15 @@ def test_defaults_of_fields_that_are_not_asked_to_change_are_not_sent(
 ) -> None:
     old = cluster(A, TieredStorageConfig=wanted)
     now = {**described(cluster(A)), "TieredStorageConfig": described_value, "NewField": 1}
-    aim = Aim(wanted={**old, "Tags": [{"Key": "k", "Value": "v"}]}, former=old)
-    assert changes(aim, now, {}).update.get("TieredStorageConfig") == sent_value
+    wanted = {**old, "Tags": [{"Key": "k", "Value": "v"}]}
+    assert changed(old, wanted, now).update.get("TieredStorageConfig") == sent_value
 
 
 def test_unknown_read_only_fields_are_no_difference() -> None:
     now = described(cluster(A))
     now["InstanceGroups"][0] |= {"ActiveOperations": {"Scaling": 1}, "ThreadsPerCore": 2}
     tagged = cluster(A, Tags=[{"Key": "k", "Value": "v"}])
-    assert changes(Aim(wanted=tagged, former=cluster(A)), now, {}).update == {}
+    assert changed(cluster(A), tagged, now).update == {}
 
 
 @pytest.mark.parametrize(
@@ -557,27 +552,26 @@ def test_count_that_is_not_asked_to_change_is_the_clusters_own(
 ) -> None:
     labelled = cluster(group("a", KubernetesConfig=LABELS))
     now = {**cluster(), "InstanceGroups": [{"InstanceGroupName": "a", **details}]}
-    (item,) = changes(Aim(wanted=labelled, former=cluster(A)), now, {}).update["InstanceGroups"]
+    (item,) = changed(cluster(A), labelled, now).update["InstanceGroups"]
     assert item["InstanceCount"] == count, case
 
 
 def test_kept_count_stays_within_the_least() -> None:
     old, new = group("a", 4, MinInstanceCount=2), group("a", 4, MinInstanceCount=3)
     now = {**cluster(), "InstanceGroups": [{"InstanceGroupName": "a", "TargetCount": 1}]}
-    made = changes(Aim(wanted=cluster(new), former=cluster(old)), now, {})
+    made = changed(cluster(old), cluster(new), now)
     assert made.update["InstanceGroups"][0]["InstanceCount"] == 3
 
 
 def test_count_that_is_asked_to_change_is_sent() -> None:
     now = {**cluster(), "InstanceGroups": [{"InstanceGroupName": "a", "TargetCount": 7}]}
-    made = changes(Aim(wanted=cluster(group("a", 2)), former=cluster(A)), now, {})
-    assert made.update == {"InstanceGroups": [group("a", 2)]}
+    assert changed(cluster(A), cluster(group("a", 2)), now) == sent(group("a", 2))
 
 
 def test_a_cluster_that_is_taken_over_is_compared_whole() -> None:
     now = cluster(group("a", 4), B, AutoScaling={"Mode": "Enable"}, NodeRecovery="None")
     aim = Aim(wanted=cluster(A), former=None, clears_groups=True)
-    made = changes(aim, described(now), {"team": "x", "aws:x": "y"})
+    made = changes(aim, described(now), {"team": "x", "aws:x": "y"}, Notes())
     assert made == Changes(
         update={
             "AutoScaling": {"Mode": "Disable"},

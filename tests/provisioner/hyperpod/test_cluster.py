@@ -3,7 +3,6 @@
 from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import STACK_TAG
-from provisioner.hyperpod.claim import CALL_TAG, CREATION_TAG, REQUEST_TAG, SUCCEEDED
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import OTHER_STACK_ID, STACK_ID, Time
 from tests.support.provisioner.hyperpod_stack import (
@@ -43,22 +42,12 @@ def test_cluster_carries_the_users_tags_and_the_owners(
     stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
     stack.create(ONE)
-    tags = tags_of_cluster(sagemaker)
-    assert tags.pop(REQUEST_TAG)
-    assert tags.pop(CALL_TAG)
-    assert tags == {
-        CREATION_TAG: SUCCEEDED,
+    stack.update(properties(group("workers", 2)))
+    assert tags_of_cluster(sagemaker) == {
         "team": "research",
         STACK_TAG: STACK_ID,
         "hyperpod-cdk:logical-id": "Resource",
     }
-
-
-def test_that_it_worked_is_noted_once(stack: HyperPodStack, sagemaker: LocalSageMaker) -> None:
-    stack.create(ONE)
-    stack.update(properties(group("workers", 2)))
-    written = [asked["Tags"] for name, asked in sagemaker.calls if name == "AddTags"]
-    assert written.count([{"Key": CREATION_TAG, "Value": SUCCEEDED}]) == 1
 
 
 def test_nodes_left_in_kubernetes_go_when_the_cluster_is_gone(

@@ -10,9 +10,6 @@ from hyperpod_emulator.kubernetes import InProcessControlPlane
 from hyperpod_emulator.testing.hyperpod_api import TYPE, create_plan
 from hyperpod_rehearsal.environment import KubernetesNodes
 from hyperpod_shared.errors import ProvisioningError
-from hyperpod_shared.owner import STACK_TAG
-from provisioner.framework.retry import ROLE_PATIENCE_SECONDS
-from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, READ_LAG_SECONDS, SUCCEEDED
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import STACK_ID, Time
 from tests.support.provisioner.fake_s3 import client_error
@@ -22,11 +19,12 @@ from tests.support.provisioner.hyperpod_stack import (
     ONE,
     TIMINGS,
     HyperPodStack,
+    conflict,
     describe,
     group,
     hyperpod_stack,
     properties,
-    tags_of_cluster,
+    troubled_sagemaker,
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
@@ -41,6 +39,13 @@ def fail(stack: HyperPodStack, sagemaker: LocalSageMaker, wanted: dict[str, str]
     with pytest.raises(ProvisioningError, match="sufficient capacity"):
         stack.create(wanted)
     sagemaker.service.faults = Faults()
+
+
+def again(stack: HyperPodStack, *, stack_id: str = STACK_ID) -> HyperPodStack:
+    """Return the stack as it creates the cluster once more; one with another id has no notes."""
+    same = {"table": stack.table} if stack_id == STACK_ID else {}
+    sagemaker = stack.resource.sagemaker  # type: ignore[attr-defined]
+    return hyperpod_stack(sagemaker, stack.time, stack_id=stack_id, requests=7, **same)
 
 
 def exists(sagemaker: LocalSageMaker) -> bool:
@@ -91,68 +96,70 @@ def test_every_try_of_an_updates_cleanup_leaves_it(
 
 @pytest.mark.parametrize("stack_id", [STACK_ID, AGAIN_STACK_ID], ids=["same stack", "created anew"])
 def test_next_create_replaces_a_failed_one(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time, stack_id: str
+    stack: HyperPodStack, sagemaker: LocalSageMaker, stack_id: str
 ) -> None:
     fail(stack, sagemaker, CLASSIC)
-    old = describe(sagemaker)["ClusterArn"]
-    again = hyperpod_stack(sagemaker, time, stack_id=stack_id, requests=7)
-    assert again.create(CLASSIC).data["ClusterArn"] != old
+    old, anew = describe(sagemaker)["ClusterArn"], again(stack, stack_id=stack_id)
+    assert anew.create(CLASSIC).data["ClusterArn"] != old
     assert sagemaker.writes[-3:] == ["CreateCluster", "DeleteCluster", "CreateCluster"]
-    assert tags_of_cluster(sagemaker)[CREATION_TAG] == SUCCEEDED
-    assert again.delete().complete
+    assert anew.delete().complete
 
 
 def test_next_create_adopts_a_late_one_as_it_wants_it(
     stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
 ) -> None:
     fail(stack, sagemaker, LATE)
-    assert tags_of_cluster(sagemaker)[CREATION_TAG] == CREATE_FAILED
-    old = describe(sagemaker)["ClusterArn"]
-    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN_STACK_ID, requests=7)
-    wanted = properties(group("others", 2), NodeRecovery="None", Tags=[])
-    assert again.create({**wanted, "WaitFor": "nodes"}).data["ClusterArn"] == old
+    old, anew = describe(sagemaker)["ClusterArn"], again(stack)
+    wanted = properties(group("others", 2), NodeRecovery="None")
+    assert anew.create({**wanted, "WaitFor": "nodes"}).data["ClusterArn"] == old
     time.sleep(300)
     described = describe(sagemaker)
     assert [item["InstanceGroupName"] for item in described["InstanceGroups"]] == ["others"]
     assert described["NodeRecovery"] == "None"
-    tags = tags_of_cluster(sagemaker)
-    assert tags[STACK_TAG] == AGAIN_STACK_ID
-    assert tags[CREATION_TAG] == SUCCEEDED
-    assert "team" not in tags
     assert "DeleteCluster" not in sagemaker.writes
-    assert again.delete().complete
+    assert anew.delete().complete
+
+
+def test_a_stack_without_notes_adopts_a_late_one_with_its_groups(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    """They may be in use by now."""
+    fail(stack, sagemaker, LATE)
+    again(stack, stack_id=AGAIN_STACK_ID).create(properties(group("others", 2), Tags=[]))
+    groups = {item["InstanceGroupName"] for item in describe(sagemaker)["InstanceGroups"]}
+    assert groups == {"others", "workers"}
+    assert {"AddTags", "DeleteTags"} <= {name for name, _ in sagemaker.calls}
+    assert "DeleteCluster" not in sagemaker.writes
 
 
 def test_next_create_replaces_a_late_one_that_cannot_be_made_the_wanted_one(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
     fail(stack, sagemaker, LATE)
     old = describe(sagemaker)["ClusterArn"]
-    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN_STACK_ID)
     vpc = {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-9"]}
-    again.requests = 7
-    assert again.create(properties(group("workers"), VpcConfig=vpc)).data["ClusterArn"] != old
+    assert (
+        again(stack).create(properties(group("workers"), VpcConfig=vpc)).data["ClusterArn"] != old
+    )
     assert describe(sagemaker)["VpcConfig"] == vpc
 
 
 def test_next_create_replaces_a_late_one_with_another_ami(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
+    stack: HyperPodStack, sagemaker: LocalSageMaker
 ) -> None:
     ami = "ami-0123456789abcdef0"
     fail(stack, sagemaker, LATE)
-    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN_STACK_ID, requests=7)
-    again.create(properties(group("workers", ImageId=ami)))
+    again(stack).create(properties(group("workers", ImageId=ami)))
     assert describe(sagemaker)["InstanceGroups"][0]["CurrentImageId"] == ami
 
 
 def test_next_create_refuses_to_replace_one_that_worked(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time, raises: Raises
+    stack: HyperPodStack, sagemaker: LocalSageMaker, raises: Raises
 ) -> None:
     stack.create(ONE)
-    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN_STACK_ID, requests=7)
     vpc = {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-9"]}
     with raises(ProvisioningError):
-        again.create(properties(group("workers"), VpcConfig=vpc))
+        again(stack, stack_id=AGAIN_STACK_ID).create(properties(group("workers"), VpcConfig=vpc))
     assert describe(sagemaker)["ClusterStatus"] == "InService"
 
 
@@ -273,23 +280,33 @@ def test_a_creation_that_failed_after_its_answer_is_replaced_by_the_next_update(
     assert describe(sagemaker)["InstanceGroups"][0]["TargetCount"] == 2
 
 
-LATEST = ROLE_PATIENCE_SECONDS + READ_LAG_SECONDS
-
-
 @pytest.fixture
 def stack(sagemaker: LocalSageMaker, time: Time) -> HyperPodStack:
     return hyperpod_stack(sagemaker, time, physical_id="ml-cluster", properties=ONE)
 
 
-def test_a_rollback_waits_for_a_creation_that_it_does_not_see(
-    stack: HyperPodStack, time: Time
-) -> None:
-    stack.cloudformation.status = "ROLLBACK_IN_PROGRESS"
-    waiter = stack.begin("Delete", ONE)
-    began = time.now
-    while not waiter.poll().complete:
-        time.sleep(30)
-    assert time.now - began == LATEST
+def test_a_rollback_waits_for_a_creation_that_it_does_not_see(time: Time) -> None:
+    sagemaker = troubled_sagemaker(time)
+    stack = hyperpod_stack(sagemaker, time, physical_id="ml-cluster")
+    stack.begin("Create", ONE)
+    until = time.now + 60
+    unseen = client_error("ResourceNotFound", "DescribeCluster")
+    sagemaker.refuse("DescribeCluster", unseen, when=lambda: time.now < until)
+    assert stack.roll_back_creation(ONE).complete
+    assert not exists(sagemaker)
+
+
+def test_a_creation_that_is_rolled_back_makes_no_call_any_more(time: Time, raises: Raises) -> None:
+    sagemaker = troubled_sagemaker(time)
+    stack = hyperpod_stack(sagemaker, time, physical_id="ml-cluster")
+    sagemaker.refuse("CreateCluster", conflict("The EKS cluster eks is CREATING"))
+    waiter = stack.begin("Create", ONE)
+    assert stack.roll_back_creation(ONE).complete
+    sagemaker.refuse("", AssertionError())
+    time.sleep(120)
+    with raises(ProvisioningError):
+        waiter.poll()
+    assert not exists(sagemaker)
 
 
 def test_a_delete_of_nothing_that_may_not_ask_for_the_stack_succeeds(stack: HyperPodStack) -> None:

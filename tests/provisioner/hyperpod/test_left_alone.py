@@ -18,12 +18,12 @@ from tests.support.provisioner.hyperpod_stack import (
     group,
     hyperpod_stack,
     properties,
-    tags_of_cluster,
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
 AGAIN = STACK_ID.rpartition("/")[0] + "/another-id-of-the-same-name"
 MOVED = {"SecurityGroupIds": ["sg-0123456789abcdef0"], "Subnets": ["subnet-9"]}
+WORKERS, BURST = group("workers"), group("burst", 2)
 LATE = {"WaitFor": "nodes", "WaitMinutes": "10", "OnShortage": "fail"}
 
 
@@ -128,7 +128,6 @@ def test_an_adopted_cluster_outlives_the_rollback_of_its_stack(
     time.sleep(900)
     again = hyperpod_stack(sagemaker, time, stack_id=AGAIN, requests=7)
     again.create(wanted)
-    assert tags_of_cluster(sagemaker)["hyperpod-cdk:creation"] == "adopted"
     time.sleep(5)
     assert again.roll_back_creation(wanted).complete
     assert counts(sagemaker) == {"workers": 8}
@@ -171,6 +170,27 @@ def test_a_failed_cluster_whose_groups_do_not_show_is_not_deleted(
     assert "DeleteCluster" not in sagemaker.writes
 
 
+def test_a_late_cluster_that_an_update_finds_working_is_not_replaced(
+    sagemaker: ShownSageMaker, time: Time
+) -> None:
+    stack = hyperpod_stack(sagemaker, time)
+    stack.create(ONE)
+    outside(sagemaker, "DeleteCluster")
+    time.sleep(TIMINGS.delete + 60)
+    sagemaker.service.faults = Faults(capacity_shortage=frozenset({"workers"}))
+    wanted = {**properties(group("workers", 2)), **LATE}
+    with pytest.raises(ProvisioningError):
+        stack.update(wanted)
+    sagemaker.service.faults = Faults()
+    stack.roll_back_update(wanted, ONE)
+
+    stack.update(properties(group("workers", 3)))
+    sagemaker.shown = {"ClusterStatus": "Failed"}
+    with pytest.raises(ProvisioningError):
+        stack.update(properties(group("workers", 4)))
+    assert "DeleteCluster" not in sagemaker.writes
+
+
 def test_a_late_cluster_is_kept_though_its_mark_is_not_visible_yet(
     time: Time, raises: Raises
 ) -> None:
@@ -207,20 +227,48 @@ def test_group_of_an_operator_outlives_an_update_that_made_no_call(
     base: dict[str, Any], sagemaker: ShownSageMaker, time: Time
 ) -> None:
     mode = None if base is CLASSIC else "Continuous"
-    workers, burst = group("workers"), group("burst", 2)
 
     def wanted(*groups: dict[str, Any]) -> dict[str, Any]:
         return properties(*groups, NodeProvisioningMode=mode)
 
     stack = hyperpod_stack(sagemaker, time)
     stack.create(base)
-    outside(sagemaker, "UpdateCluster", InstanceGroups=[workers, burst])
+    outside(sagemaker, "UpdateCluster", InstanceGroups=[WORKERS, BURST])
     time.sleep(900)
     sagemaker.shown = {"ClusterStatus": "SystemUpdating"}
     stack.cloudformation.status = "UPDATE_IN_PROGRESS"
-    stack.begin("Update", wanted(workers, burst), base)
+    stack.begin("Update", wanted(WORKERS, BURST), base)
     sagemaker.shown = {}
-    stack.roll_back_update(wanted(workers, burst), base)
+    stack.roll_back_update(wanted(WORKERS, BURST), base)
 
     stack.update(wanted(group("workers", 3)))
     assert counts(sagemaker) == {"workers": 3, "burst": 2}
+
+
+@pytest.mark.parametrize(
+    ("before", "wanted", "operators", "there"),
+    [
+        ([WORKERS], [group("workers", 4)], [WORKERS], {"workers": 1}),
+        ([WORKERS, BURST], [WORKERS], [WORKERS, BURST], {"workers": 1, "burst": 2}),
+        ([WORKERS, BURST], [WORKERS], [WORKERS, group("burst", 3)], {"workers": 1, "burst": 3}),
+        ([WORKERS], [WORKERS, BURST], [WORKERS, group("burst", 5)], {"workers": 1, "burst": 5}),
+    ],
+    ids=["scales back", "adds again", "adds otherwise", "scales"],
+)
+def test_what_an_operator_does_after_an_update_that_came_true_stays(
+    sagemaker: ShownSageMaker,
+    time: Time,
+    *,
+    before: list[dict[str, Any]],
+    wanted: list[dict[str, Any]],
+    operators: list[dict[str, Any]],
+    there: dict[str, int],
+) -> None:
+    stack = hyperpod_stack(sagemaker, time)
+    stack.create(properties(*before))
+    stack.update(properties(*wanted))
+    time.sleep(900)
+    outside(sagemaker, "UpdateCluster", InstanceGroups=operators)
+    time.sleep(900)
+    stack.update(properties(*wanted, NodeRecovery="None"))
+    assert counts(sagemaker) == there

@@ -12,11 +12,11 @@ from hyperpod_shared.cluster_changes import UPDATABLE
 from hyperpod_shared.clusters import groups_of
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import TAG_PREFIX
-from provisioner.hyperpod.changes import changes
-from provisioner.hyperpod.cluster_request import Aim
+from provisioner.hyperpod.changes import Aim, changes
 from tests.support.provisioner.cloudformation import Time, Waiter
 from tests.support.provisioner.hyperpod_stack import describe, hyperpod_stack, tags_of_cluster
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
+from tests.support.provisioner.noted import noted, undone
 
 NAME = "ml-cluster"
 _ENOUGH_SECONDS = 1000.0
@@ -275,11 +275,13 @@ def test_there_is_an_answer_to_everything(
     old: dict[str, Any], new: dict[str, Any], now: dict[str, Any], *, rolls_back: bool
 ) -> None:
     aim = Aim(wanted=new, former=old, rolls_back=rolls_back)
-    made = changes(aim, now, {})
-    assert made == changes(aim, now, {})
+    back = Aim(wanted=old, former=new)
+    notes = undone(noted(new), back, now) if rolls_back else noted(old)
+    made = changes(aim, now, {}, notes)
+    assert made == changes(aim, now, {}, notes)
     named = groups_of(made.update).keys() & set(made.update.get("InstanceGroupsToDelete", ()))
     assert not named
-    unchanged = changes(Aim(wanted=new, former=new), now, {})
+    unchanged = changes(Aim(wanted=new, former=new), now, {}, noted(new))
     has_groups = groups_of(new).keys() <= groups_of(now).keys()
     has_fields = all(now.get(key) == new[key] for key in UPDATABLE & new.keys())
     if has_groups and has_fields:

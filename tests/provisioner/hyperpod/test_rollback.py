@@ -6,7 +6,6 @@ import pytest
 
 from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.hyperpod.claim import CREATE_FAILED, CREATION_TAG, SUCCEEDED
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
@@ -19,12 +18,10 @@ from tests.support.provisioner.hyperpod_stack import (
     describe,
     group,
     properties,
-    tags_of_cluster,
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
 SHORT = Faults(capacity_shortage=frozenset({"workers"}))
-LATE = {"WaitFor": "nodes", "WaitMinutes": "5", "OnShortage": "fail"}
 RENAMED = properties(group("workers"), name="another", **ANOTHER_EKS_CLUSTER)
 pytestmark = LEFT_OUT_GROUPS
 
@@ -138,21 +135,3 @@ def test_creation_anew_that_failed_is_kept(
         stack.update(wanted)
 
     assert stack.roll_back_update(wanted, CLASSIC).data["ClusterStatus"] == "Failed"
-    assert tags_of_cluster(sagemaker)[CREATION_TAG] == CREATE_FAILED
-
-
-def test_update_takes_the_mark_of_a_failed_creation_from_a_cluster_that_works(
-    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time, raises: Raises
-) -> None:
-    stack.create(ONE)
-    delete_outside(sagemaker, time)
-    sagemaker.service.faults = SHORT
-    wanted = {**properties(group("workers", 2)), **LATE}
-    with raises(ProvisioningError):
-        stack.update(wanted)
-    sagemaker.service.faults = Faults()
-    stack.roll_back_update(wanted, ONE)
-    stack.properties = ONE
-
-    stack.update(properties(group("workers", 3)))
-    assert tags_of_cluster(sagemaker)[CREATION_TAG] == SUCCEEDED

@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from provisioner.hyperpod.changes import Changes, changes
-from provisioner.hyperpod.claim import LeftGroups
-from provisioner.hyperpod.cluster_request import Aim
+from provisioner.hyperpod.changes import Aim, Changes, changes
+from tests.support.provisioner.noted import noted, undone
 
 AMI, OTHER_AMI = "ami-0123456789abcdef0", "ami-0fedcba9876543210"
 ROLLING = {"RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}}}
@@ -26,7 +25,7 @@ def calls(*named: str, **more: Any) -> dict[str, Any]:
 
 
 def changed(old: dict[str, Any], new: dict[str, Any], *, asked: bool = False) -> Changes:
-    return changes(Aim(wanted=new, former=old, latest_software=asked), old, {})
+    return changes(Aim(wanted=new, former=old, latest_software=asked), old, {}, noted(old))
 
 
 def inputs(made: Changes) -> list[dict[str, Any]]:
@@ -135,13 +134,14 @@ def test_an_ami_that_is_there_is_not_asked_for(
 ) -> None:
     described = {"InstanceGroups": [{"InstanceGroupName": "a", "TargetCount": 1, **details}]}
     aim = Aim(wanted=cluster(group("a", **wanted)), former=cluster(group("a")))
-    assert bool(inputs(changes(aim, described, {}))) == sent
+    assert bool(inputs(changes(aim, described, {}, noted(cluster(group("a")))))) == sent
 
 
 def test_a_call_keeps_its_key_whatever_is_there_already() -> None:
     aim = Aim(wanted=cluster(group("a", ImageId=AMI)), former=cluster(group("a")))
-    (before,) = changes(aim, cluster(group("a")), {}).software
-    (after,) = changes(aim, cluster(group("a", DesiredImageId=AMI)), {}).software
+    notes = noted(cluster(group("a")))
+    (before,) = changes(aim, cluster(group("a")), {}, notes).software
+    (after,) = changes(aim, cluster(group("a", DesiredImageId=AMI)), {}, notes).software
     assert before[0] == after[0]
     assert (bool(before[1].groups), bool(after[1].groups)) == (True, False)
 
@@ -152,40 +152,40 @@ THIRD = {"CurrentImageId": "ami-1", "DesiredImageId": "ami-1"}
 
 
 @pytest.mark.parametrize(
-    ("case", "old", "new", "shown", "left", "latest", "needed"),
+    ("case", "noted_as", "new", "shown", "latest", "needed"),
     [
-        ("left with an old release", PINNED, PINNED, {}, {}, False, True),
-        ("left with an old AMI", A, A, THIRD, THIRD, False, True),
-        ("left, and given a third one by hand", PINNED, PINNED, THIRD, {}, False, False),
-        ("left, and given a third AMI by hand", A, A, THIRD, {}, False, False),
-        ("that, and another one is asked for", OLDER, PINNED, THIRD, {}, False, True),
-        ("that, and the latest is asked for", group("a"), group("a"), THIRD, {}, True, True),
-        ("not there", group("a"), A, None, None, False, False),
+        ("left with an old release", OLDER, PINNED, {}, False, True),
+        ("left with an old AMI", OTHER, A, THIRD, False, True),
+        ("given a third one by hand", PINNED, PINNED, THIRD, False, False),
+        ("given a third AMI by hand", A, A, THIRD, False, False),
+        ("that, and another one is asked for", OLDER, PINNED, THIRD, False, True),
+        ("that, and the latest is asked for", group("a"), group("a"), THIRD, True, True),
+        ("not there", group("a"), A, None, False, False),
     ],
 )
 def test_what_an_update_still_gives(
     case: str,
-    old: dict[str, Any],
+    noted_as: dict[str, Any],
     new: dict[str, Any],
     shown: dict[str, Any] | None,
-    left: dict[str, Any] | None,
     *,
     latest: bool,
     needed: bool,
 ) -> None:
-    aim = Aim(wanted=cluster(new), former=cluster(old), latest_software=latest)
-    assert bool(inputs(changes(aim, *there(shown, left)))) is needed, case
+    aim = Aim(wanted=cluster(new), former=cluster(new), latest_software=latest)
+    made = changes(aim, there(shown), {}, noted(cluster(noted_as)))
+    assert bool(inputs(made)) is needed, case
 
 
 @pytest.mark.parametrize(
     ("case", "failed", "before", "shown", "left", "latest", "needed"),
     [
-        ("it came true", OTHER, A, {"DesiredImageId": OTHER_AMI}, None, False, True),
-        ("it did not come true", OTHER, A, THIRD, None, False, False),
-        ("HyperPod's own took the place", group("a"), A, THIRD, None, False, True),
-        ("that was left so before", group("a"), A, THIRD, THIRD, False, False),
-        ("a release was only left out", group("a"), PINNED, THIRD, None, False, False),
-        ("the latest took its place", group("a"), PINNED, THIRD, None, True, True),
+        ("it came true", OTHER, A, {"DesiredImageId": OTHER_AMI}, A, False, True),
+        ("it did not come true", OTHER, A, THIRD, A, False, False),
+        ("HyperPod's own took the place", group("a"), A, THIRD, A, False, True),
+        ("that was left so before", group("a"), A, THIRD, group("a"), False, False),
+        ("a release was only left out", group("a"), PINNED, THIRD, PINNED, False, False),
+        ("the latest took its place", group("a"), PINNED, THIRD, PINNED, True, True),
     ],
 )
 def test_what_a_rollback_gives_back(
@@ -193,21 +193,18 @@ def test_what_a_rollback_gives_back(
     failed: dict[str, Any],
     before: dict[str, Any],
     shown: dict[str, Any],
-    left: dict[str, Any] | None,
+    left: dict[str, Any],
     *,
     latest: bool,
     needed: bool,
 ) -> None:
-    aim = Aim(
-        wanted=cluster(before), former=cluster(failed), rolls_back=True, latest_software=latest
-    )
-    assert bool(inputs(changes(aim, *there(shown, left)))) is needed, case
+    """The update that failed found the group as `left` says."""
+    asked = Aim(wanted=cluster(failed), former=cluster(before), latest_software=latest)
+    back = Aim(wanted=cluster(before), former=cluster(failed), rolls_back=True)
+    notes = undone(noted(cluster(left)), asked, there({}))
+    assert bool(inputs(changes(back, there(shown), {}, notes))) is needed, case
 
 
-def there(
-    shown: dict[str, Any] | None, left: dict[str, Any] | None
-) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return a cluster whose group has what it shows, and its tags: it was left as it was then."""
-    groups = [] if shown is None else [{**group("a"), "TargetCount": 1, **shown}]
-    noted = {} if left is None else LeftGroups.with_counts({}, images={"a": left}).tag
-    return cluster(*groups), noted
+def there(shown: dict[str, Any] | None) -> dict[str, Any]:
+    """Return a cluster whose group has what it shows; None for one without it."""
+    return cluster(*([] if shown is None else [{**group("a"), "TargetCount": 1, **shown}]))

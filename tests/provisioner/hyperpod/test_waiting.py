@@ -5,7 +5,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from hyperpod_emulator.hyperpod import Caller, Faults
 from hyperpod_shared.errors import ProvisioningError
-from provisioner.framework.request import BEGUN_AT, CLAIM, OPERATION
+from provisioner.framework.request import BEGUN_AT, OPERATION
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Time
 from tests.support.provisioner.hyperpod_stack import (
@@ -106,19 +106,18 @@ def test_an_update_that_finds_the_cluster_busy_all_the_time_fails(
         stack.update({**larger, "WaitMinutes": "5"})
 
 
-def test_a_poll_without_a_claim_changes_nothing(
+def test_a_request_that_another_version_of_the_function_began_changes_nothing_twice(
     stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time
 ) -> None:
-    """The function was replaced by another version while the request waited."""
     stack.create({**ONE, **NODES})
-    waiter = stack.start("Update", properties(group("workers", 3)), ONE)
+    stack.cloudformation.status = "UPDATE_IN_PROGRESS"
+    waiter = stack.begin("Update", properties(group("workers", 3)), ONE)
     sagemaker.calls.clear()
-    time.sleep(36_000)
-    for key in (BEGUN_AT, CLAIM, OPERATION):
+    time.sleep(900)
+    for key in (BEGUN_AT, OPERATION):
         del waiter.event[key]
-    waiter.event["RequestId"] = "other"
-    progress = waiter.poll()
-    assert (progress.complete, sagemaker.writes) == (False, [])
+    stack.table.items = {}
+    assert (waiter.poll().complete, sagemaker.writes) == (True, [])
 
 
 @pytest.mark.parametrize(

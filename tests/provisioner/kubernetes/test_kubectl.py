@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,9 @@ from provisioner.kubernetes.failures import CommandFailedError, last_lines
 from provisioner.kubernetes.kubectl import ClusterProcess, Run, layer_binary
 from tests.conftest import Raises
 from tests.support.patience import PATIENCE_SECONDS, end_time_of
-from tests.support.provisioner.cloudformation import FakeCloudFormation, Time, event
+from tests.support.provisioner.cloudformation import FakeCloudFormation, Time, event, journal
 from tests.support.provisioner.fake_helm import FakeCluster
+from tests.support.provisioner.fake_table import FakeTable
 
 LABELS = {OWNER_LABEL: "abc", STACK_LABEL: "ml-hyperpod"}
 TOO_LONG = 'Secret "sh.helm.release.v1.deps.v1" is invalid: data: Too long: may not be more than'
@@ -249,6 +251,7 @@ def _client(run: Run, home: Path, namespace: str = "n") -> ReleaseClient:
         turn=Turn(
             Request.from_event(event("Update", "Custom::HelmRelease", {})),
             cloudformation=FakeCloudFormation(),
+            journal=partial(journal, FakeTable()),
             clock=Time(lambda_seconds=40).clock,
         ),
         cluster=FakeCluster(),

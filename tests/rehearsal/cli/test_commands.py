@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -35,6 +36,7 @@ from tests.support.configs import REPOSITORY
 from tests.support.on_call import CALLS, documented_actions, noted_calls, run
 from tests.support.operator import Operator
 from tests.support.patience import PATIENCE_SECONDS, eventually
+from tests.support.provisioner.cloudformation import RESPONSE_URL, event
 from tests.support.shell_blocks import blocks
 from tests.support.terminal_pictures import FOLDER, PICTURES, drawn, settled, shortened
 
@@ -329,6 +331,36 @@ def test_a_row_of_lines_that_say_ok_is_short() -> None:
         "…",
         *lines[7:],
     ]
+
+
+@pytest.mark.slow(seconds=37)
+def test_what_the_provisioner_asks_aws_is_recorded(on_call: Operator, tmp_path: Path) -> None:
+    clients, file = on_call.stage.environment.clients, tmp_path / "recorded.jsonl"
+    assert "run `hyperpod-cdk record on`" in run(on_call, "record", "get", "-o", str(file), code=2)
+    told = run(on_call, "record", "on")
+    assert "ends it: run this again" in told
+    [name] = re.findall(r"^(\S+IsComplete\S+) records its calls", told, re.MULTILINE)
+    stack = clients("cloudformation").describe_stacks(StackName="ml-platform")["Stacks"][0]
+    # A request that is over: it asks for the stack's events for half a minute.
+    over = event(
+        "Create",
+        "Custom::FileSystemAvailability",
+        {"FileSystemId": "fs-0123456789abcdef0"},
+        stack_id=stack["StackId"],
+        Operation="1 CREATE_IN_PROGRESS 1.0",
+    )
+    clients("lambda").invoke(FunctionName=name, Payload=json.dumps(over))
+
+    assert re.search(
+        r"recorded.jsonl: \d+ calls; names, ", run(on_call, "record", "get", "-o", str(file))
+    )
+    lines = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    calls = {line["operation"] for line in lines if line["message"] == "recorded"}
+    assert "DescribeStackEvents" in calls
+    assert "request_id" in next(line for line in lines if line["message"] == "is_complete")
+    assert RESPONSE_URL not in file.read_text("utf-8")
+    assert "records nothing" in run(on_call, "record", "off")
+    assert "Each function records nothing" in run(on_call, "record", "off")
 
 
 @pytest.mark.slow(seconds=2)

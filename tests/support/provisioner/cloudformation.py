@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from hyperpod_shared.aws_errors import AwsClient
@@ -12,7 +13,9 @@ from provisioner.framework.request import Request
 from provisioner.framework.resource import CustomResource, Progress, begin, poll
 from provisioner.framework.retry import Clock
 from provisioner.framework.turn import Turn
+from provisioner.journal.journal import Journal
 from tests.support.provisioner.fake_s3 import client_error
+from tests.support.provisioner.fake_table import FakeTable
 
 FUNCTION_ARN = "arn:aws:lambda:x"
 STACK_ID = "arn:aws:cloudformation:us-west-2:111122223333:stack/ml-hyperpod/6f1c2b5e-aa11"
@@ -139,19 +142,23 @@ def _date(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, tz=UTC)
 
 
+def journal(table: AwsClient, resource_id: str, clock: Clock) -> Journal:
+    """Return the item of a resource in a table."""
+    return Journal(dynamodb=table, table="journal", resource_id=resource_id, clock=clock)
+
+
 @dataclass
 class Waiter:
     """The polls of one request, which go on whatever CloudFormation does meanwhile."""
 
     resource: CustomResource[Any]
     time: Time
-    cloudformation: AwsClient
+    turn: Callable[[Request], Turn]
     event: dict[str, Any]
 
     def poll(self) -> Progress:
         request = Request.from_event(self.event)
-        turn = Turn(request, cloudformation=self.cloudformation, clock=self.time.clock)
-        return poll(self.resource, request, turn)
+        return poll(self.resource, request, self.turn(request))
 
 
 @dataclass
@@ -167,6 +174,7 @@ class Framework:
     properties: dict[str, Any] = field(default_factory=dict)
     requests: int = 0
     most_polls: int = 120
+    table: FakeTable = field(default_factory=FakeTable)
 
     def __post_init__(self) -> None:
         """Let the stack live in the same time."""
@@ -207,14 +215,18 @@ class Framework:
             stack_id=self.stack_id,
         )
         request = Request.from_event(sent)
-        turn = Turn(request, cloudformation=self.cloudformation, clock=self.time.clock)
         # The answer travels through Step Functions as JSON.
-        answer = json.loads(json.dumps(begin(self.resource, request, turn)))
+        answer = json.loads(json.dumps(begin(self.resource, request, self._turn(request))))
         return Waiter(
-            resource=self.resource,
-            time=self.time,
+            resource=self.resource, time=self.time, turn=self._turn, event={**sent, **answer}
+        )
+
+    def _turn(self, request: Request) -> Turn:
+        return Turn(
+            request,
             cloudformation=self.cloudformation,
-            event={**sent, **answer},
+            journal=partial(journal, self.table),
+            clock=self.time.clock,
         )
 
     def _run(

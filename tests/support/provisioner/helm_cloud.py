@@ -12,6 +12,7 @@ from hyperpod_emulator.kubernetes import Fault, KubernetesApi
 from provisioner import handler
 from tests.support.provisioner.cloudformation import STACK_ID, FakeCloudFormation, event
 from tests.support.provisioner.fake_s3 import FakeS3, client_error
+from tests.support.provisioner.fake_table import FakeTable
 from tests.support.provisioner.helm_charts import packaged
 
 DENIED = Fault(
@@ -52,6 +53,7 @@ class Cloud:
     eks_status: str = "ACTIVE"
     tags: dict[str, str] = field(default_factory=dict)
     cloudformation: FakeCloudFormation = field(default_factory=FakeCloudFormation)
+    dynamodb: FakeTable = field(default_factory=FakeTable)
     requests: int = 0
     tokens: list[str] = field(default_factory=lambda: [TOKEN])
     context: Context = field(default_factory=Context)

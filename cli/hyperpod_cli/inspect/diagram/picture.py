@@ -301,7 +301,8 @@ def _services(config: Config) -> list[_Box]:
     buckets = [] if config.storage is None else [*config.storage.bucket_names]
     if config.cluster.exists:
         buckets.insert(0, "lifecycle scripts of the nodes")
-    boxes = [_Box(style="service", title="Provisioner", lines=["Lambda, for custom resources"])]
+    lines = ["Lambda, for custom resources", "its journal in DynamoDB"]
+    boxes = [_Box(style="service", title="Provisioner", lines=lines)]
     if buckets:
         boxes.insert(0, _Box(style="service", title="S3", lines=buckets))
     observability = config.observability

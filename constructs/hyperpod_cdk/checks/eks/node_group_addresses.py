@@ -16,7 +16,7 @@ def node_group_addresses(config: Config) -> Iterator[Finding]:
 
     https://docs.aws.amazon.com/eks/latest/best-practices/vpc-cni.html
     """
-    services = len(config.endpoint_services) if config.network.closed else 0
+    services = config.interface_endpoints
     of_hyperpod = groups_in_subnets(config)
     for subnet in subnets_of(config.network):
         if subnet.free_addresses is None:

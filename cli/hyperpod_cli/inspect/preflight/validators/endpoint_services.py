@@ -30,7 +30,7 @@ def endpoint_services(config: Config, target: Target) -> Problems:
     """
     if not config.network.closed:
         return
-    needed = [service.name for service in config.endpoint_services]
+    needed = [each.name for each in config.endpoint_services if not each.is_gateway]
     offered = _offered(needed, target)
     there = {name.partition(f".{target.region}.")[2] for name in offered}
     for service in needed:

@@ -1,0 +1,1 @@
+"""What the provisioner notes of each resource, in a DynamoDB table."""
