@@ -85,6 +85,7 @@ class Bucket:
             GivenUpError: The request has its turn no more.
             ProvisioningError: S3 kept some of them.
         """
+        turn.require()  # what a run of the request before puts later than this would not be listed
         try:
             versions = [
                 {"Key": key, "VersionId": version["VersionId"]}

@@ -28,8 +28,9 @@ from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.governance import GovernanceStatus, Noun, says
 from provisioner.governance.found import Found, Item, Thing, Wanted
 
-LATE_READ_SECONDS = 105.0
-"""Longer than a read lags."""
+LATE_READ_SECONDS = 155.0
+"""Longer than a read lags, after a run that was given up, which the stack's late events may hide
+from it for 50 seconds."""
 PATIENCE_SECONDS = 1200.0
 """For so long an object is made again that fails for a webhook."""
 _LEFT_SECONDS = 600.0

@@ -33,6 +33,7 @@ from hyperpod_shared.governance import (
 )
 from hyperpod_shared.owner import Owner
 from provisioner.framework import log
+from provisioner.framework.operation import StackPhase
 from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, Accepted, Progress
 from provisioner.framework.retry import Answer, aws_pages, aws_retried
@@ -242,7 +243,7 @@ class TaskGovernance:
             quotas=properties.team_quotas,
             former={thing.key: thing.content for thing in before},
             glimpses=read(notes["seen"]) if begun else None,
-            takes_back=turn.takes_back,
+            takes_back=turn.phase is StackPhase.ROLLING_BACK,
             sent_at=turn.sent_at,
         )
         return api, wanted

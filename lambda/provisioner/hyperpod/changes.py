@@ -117,7 +117,7 @@ def changes(aim: Aim, described: Described, tags: Tags, notes: Notes) -> Changes
             update=_way_back(aim, described, fields, undone),
             tags_to_add=to_add,
             tags_to_remove=to_remove,
-            software=_software_back(aim, present_groups(described), undone),
+            software=_software_back(aim, present_groups(described), notes),
         )
     base = {} if aim.former is None else notes.base
     software = _software(aim, present_groups(described), base)
@@ -285,12 +285,12 @@ def _software(aim: Aim, present: Groups, base: Mapping[str, GroupNote]) -> Softw
     return tuple((call.key, call.only(is_needed)) for call in calls)
 
 
-def _software_back(aim: Aim, present: Groups, undone: Mapping[str, GroupNote]) -> Software:
+def _software_back(aim: Aim, present: Groups, notes: Notes) -> Software:
     """Return the calls that give groups the AMI back that a failed request took from them."""
     given = {
         name: note.asked
-        for name, note in undone.items()
-        if note.asked is not None and (note.patched is not None or note.before is None)
+        for name, note in notes.changed_by_undone.items()
+        if note.asked is not None and (note.patched_by in notes.undone or note.before is None)
     }
     calls = software_updates(given, aim.wanted, latest=False)
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from hyperpod_shared.aws_errors import is_transient
@@ -74,7 +75,7 @@ _MINUTE = 60.0
 _LEAST_WAIT_SECONDS = 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ClusterRequest:
     """One request.
 
@@ -160,7 +161,7 @@ class ClusterRequest:
         """
         if not self.renames:
             return False
-        former = orchestrator_of(self._former_input())
+        former = orchestrator_of(self._former_input)
         wanted = orchestrator_of(self.wanted.cluster_input)
         return former == wanted or former.keys() != wanted.keys()
 
@@ -175,7 +176,7 @@ class ClusterRequest:
         software, before = self.wanted.software_update, (self.former or {}).get("SoftwareUpdate")
         return Aim(
             wanted=self.wanted.cluster_input,
-            former=None if self.makes_a_cluster else self._former_input(),
+            former=None if self.makes_a_cluster else self._former_input,
             rolls_back=self.rolls_back,
             clears_groups=clears_groups,
             latest_software=self.type == "Update" and software not in {"", before},
@@ -191,8 +192,9 @@ class ClusterRequest:
         """The groups of the template that was deployed last."""
         if self.former is None or self.renames:
             return {}
-        return groups_of(self.wanted.cluster_input if self.rolls_back else self._former_input())
+        return groups_of(self.wanted.cluster_input if self.rolls_back else self._former_input)
 
+    @cached_property
     def _former_input(self) -> Mapping[str, Any]:
         try:
             return json_object("Request", (self.former or {}).get("Request"))

@@ -113,6 +113,7 @@ class GroupNote:
         was: What was noted then; None if no template had named the group.
         patched: What it showed of its AMI before the request's call for another; None if there was
             no such call; empty once a rollback called for the AMI before.
+        patched_by: The request that made that call; it stays while that is under way.
         left: What it showed of its AMI before the rollback's call.
         reached: Whether the group was so when the request ended; what differs since is by hand.
     """
@@ -122,6 +123,7 @@ class GroupNote:
     before: int | None = None
     was: "GroupNote | None" = None
     patched: Sequence[Any] | None = None
+    patched_by: str = ""
     reached: bool = False
     left: Sequence[Any] = ()
 
@@ -139,7 +141,9 @@ class GroupNote:
         if self.reached:
             item["reached"] = True
         item |= {"left": self.left} if self.left else {}
-        return item if self.patched is None else {**item, "patched": self.patched}
+        if self.patched is not None:
+            item |= {"patched": self.patched, "patched_by": self.patched_by}
+        return item
 
     @property
     def count(self) -> int | None:
@@ -161,7 +165,7 @@ class GroupNote:
             kept = self
         elif there not in {self.count, self.before}:  # changed by hand
             kept = self if former and former[COUNT] == self.count else self.was
-        elif there != self.count:
+        elif there != self.count or self._is_as_it_was(details):
             kept = self.was
         if kept is None and former is not None:
             kept = GroupNote(asked=former)
@@ -176,6 +180,12 @@ class GroupNote:
         elif self.patched and not _has_kept(details, self.patched):  # changed by hand
             given = kept
         return GroupNote(asked={**without_image(kept.asked), **_image_in(given)})
+
+    def _is_as_it_was(self, details: Group | None) -> bool:
+        """Say whether a group of the same number of nodes shows what was noted before."""
+        if not (self.asked and self.was and self.was.asked):
+            return False
+        return is_as_described(self.was.asked, details) and not is_as_described(self.asked, details)
 
     @property
     def _unpatched(self) -> "GroupNote | None":
@@ -388,7 +398,7 @@ class Notes:
                 **_image_in(GroupNote(asked=wanted[name])),
             }
             shown = note.patched if note.patched is not None else image_of(present.get(name, {}))
-            notes[name] = replace(note, asked=asked, patched=shown)
+            notes[name] = replace(note, asked=asked, patched=shown, patched_by=self.holder)
         return replace(self, groups=notes)
 
     def patching_back(self, update: SoftwareUpdate, described: Described) -> "Notes":
@@ -446,8 +456,10 @@ class Notes:
         if note is not None and note.by == self.holder:
             return replace(note, asked=asked, reached=False)
         before = None if details is None else details.get("TargetCount", 0)
-        patched = note.patched if note else None  # as long as it is under way
-        return GroupNote(asked=asked, by=self.holder, before=before, was=note, patched=patched)
+        changed = GroupNote(asked=asked, by=self.holder, before=before, was=note)
+        if note is None:
+            return changed
+        return replace(changed, patched=note.patched, patched_by=note.patched_by)
 
 
 def _item(call: Call) -> dict[str, Any]:
