@@ -163,6 +163,18 @@ def test_delete_when_the_bucket_or_the_objects_are_gone(stack: Framework, s3: Fa
     assert stack.delete().complete
 
 
+def test_a_deletion_has_the_resource_before_it_looks_for_objects(
+    stack: Framework, s3: FakeS3
+) -> None:
+    """The run of a creation that is given up puts none after that look."""
+    creation = stack.begin("Create", properties("on_create.sh"))
+    stack.physical_id, stack.properties = BUCKET, properties("on_create.sh")
+    s3.buckets[BUCKET].clear()
+    stack.delete()
+    (noted,) = (stack.table.items or {}).values()
+    assert noted["request"]["S"] != creation.event["RequestId"]
+
+
 def test_objects_that_s3_keeps_are_a_failure(stack: Framework, s3: FakeS3, raises: Raises) -> None:
     stack.create(properties("on_create.sh"))
     s3.kept = [{"Key": "on_create.sh", "Code": "AccessDenied", "Message": "Access Denied"}]

@@ -152,7 +152,7 @@ def test_a_request_that_is_given_up_changes_nothing(later: list[Shown], raises: 
 def test_a_request_whose_resource_a_later_one_has_changes_nothing(
     seconds: float, raises: Raises
 ) -> None:
-    """Its events need not show it; of one that has just begun, they may be another's."""
+    """Its events need not show it, however long ago it began: it had the resource itself."""
     table = FakeTable()
     known: Known = {BEGUN_AT: Time().now - seconds}
     began: list[Shown] = [(seconds + 9, UPDATES), (seconds + 8, UPDATES, NEW)]

@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
+from hyperpod_shared.clusters import groups_of
 from provisioner.hyperpod.changes import Aim, Changes, changes
-from tests.support.provisioner.noted import noted, undone
+from tests.support.provisioner.noted import noted, taken_back, undone, updated
 
 AMI, OTHER_AMI = "ami-0123456789abcdef0", "ami-0fedcba9876543210"
 ROLLING = {"RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}}}
@@ -148,6 +149,7 @@ def test_a_call_keeps_its_key_whatever_is_there_already() -> None:
 
 A, OTHER = group("a", ImageId=AMI), group("a", ImageId=OTHER_AMI)
 PINNED, OLDER = (group("a", ImageReleaseVersion=f"{number}.0.0") for number in (2, 1))
+SCALED = {**group("a"), "InstanceCount": 2}
 THIRD = {"CurrentImageId": "ami-1", "DesiredImageId": "ami-1"}
 
 
@@ -203,6 +205,38 @@ def test_what_a_rollback_gives_back(
     back = Aim(wanted=cluster(before), former=cluster(failed), rolls_back=True)
     notes = undone(noted(cluster(left)), asked, there({}))
     assert bool(inputs(changes(back, there(shown), {}, notes))) is needed, case
+
+
+def test_a_rollback_leaves_the_ami_that_the_request_before_the_failed_one_asked_for() -> None:
+    """It was still under way then, and HyperPod took it back."""
+    old, pinned, scaled = cluster(group("a")), cluster(PINNED), cluster(SCALED)
+    to_pinned, to_scaled = Aim(wanted=pinned, former=old), Aim(wanted=scaled, former=pinned)
+    patched = updated(noted(old), to_pinned, there({}), request="earlier")
+    busy = {"SoftwareUpdateStatus": "InProgress", **THIRD}
+    failed = updated(patched, to_scaled, there(busy), request="failed")
+    failed = failed.reached(groups_of(scaled), there({**busy, "TargetCount": 2}), others=())
+    back = Aim(wanted=pinned, former=scaled, rolls_back=True)
+    shown = {"SoftwareUpdateStatus": "RollbackComplete", "TargetCount": 2}
+    made = changes(back, there(shown), {}, taken_back(failed))
+    assert made.update["InstanceGroups"] == [PINNED]
+    assert inputs(made) == []
+
+
+def test_what_a_rollback_gave_back_beside_an_ami_that_stays_is_noted_as_given_back() -> None:
+    """The next update asks for it again, and its own rollback takes that back."""
+    before, wanted = group("a", **_partition("cpu")), {**PINNED, **_partition("long")}
+    asked = Aim(wanted=cluster(wanted), former=cluster(before))
+    back = undone(noted(cluster(before)), asked, there(_partition("cpu")))
+    shown = there({"CurrentImageReleaseVersion": "2.0.0", **_partition("cpu")})
+    left = back.given_back(groups_of(cluster(before)), shown)
+    again = undone(left.settled(shown, groups_of(cluster(before))), asked, shown)
+    as_asked = there({"CurrentImageReleaseVersion": "2.0.0", **_partition("long")})
+    way_back = Aim(wanted=cluster(before), former=cluster(wanted), rolls_back=True)
+    assert changes(way_back, as_asked, {}, again).update["InstanceGroups"] == [before]
+
+
+def _partition(name: str) -> dict[str, Any]:
+    return {"SlurmConfig": {"NodeType": "Compute", "PartitionNames": [name]}}
 
 
 def there(shown: dict[str, Any] | None) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from provisioner.journal.journal import Entry, Journal
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Time, journal
 from tests.support.provisioner.fake_table import FakeTable
+from tests.support.provisioner.large_cluster import group
 
 CHANGED = Entry(request="own", operation=1.5, began_at=2.25, notes={"calls": [{"key": "update"}]})
 
@@ -30,6 +31,16 @@ def test_what_is_written_is_read(item: Journal) -> None:
     for version in (1, 2):
         written = item.write(replace(CHANGED, version=version - 1))
         assert written == item.read() == replace(CHANGED, version=version)
+
+
+def test_the_notes_of_a_hundred_groups_are_a_small_item(table: FakeTable, item: Journal) -> None:
+    """DynamoDB takes 400 KB; a note has what is asked for, and what was."""
+    groups = {f"workers-{number}": group(number) for number in range(100)}
+    notes = {name: {"asked": asked, "was": {"asked": asked}} for name, asked in groups.items()}
+    calls = [{"key": "update", "groups": groups}]
+    item.write(replace(CHANGED, notes={"groups": notes, "calls": calls}))
+    (written,) = (table.items or {}).values()
+    assert len(written["notes"]["B"]) < 40_000
 
 
 def test_a_write_whose_answer_is_lost_counts_once(

@@ -13,7 +13,17 @@ def noted(cluster: ClusterInput) -> Notes:
 
 def undone(before: Notes, aim: Aim, described: Described) -> Notes:
     """Return the notes that a rollback finds of an update that made all the calls that it can."""
-    notes = before.taken_by("failed", asks="failed", takes_back="")
+    return taken_back(updated(before, aim, described, request="failed"))
+
+
+def taken_back(notes: Notes) -> Notes:
+    """Return the notes that the rollback of the request `failed` finds."""
+    return notes.taken_by("rollback", asks="first", takes_back="failed")
+
+
+def updated(before: Notes, aim: Aim, described: Described, *, request: str) -> Notes:
+    """Return the notes of an update that made all the calls that it can."""
+    notes = before.taken_by(request, asks=request, takes_back="")
     made, wanted = changes(aim, described, {}, notes), groups_of(aim.wanted)
     if not made.refusals:
         if made.update:
@@ -24,4 +34,4 @@ def undone(before: Notes, aim: Aim, described: Described) -> Notes:
             if update.groups:
                 notes = notes.patching(update, wanted, described)
                 notes = notes.calling(Call(key=key, at=0.0, answered=True))
-    return notes.taken_by("rollback", asks="first", takes_back="failed")
+    return notes
