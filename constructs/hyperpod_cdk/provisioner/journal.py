@@ -41,8 +41,8 @@ class Journal(Construct):
             statement(
                 self,
                 sid="KeepJournal",
-                why="It notes what it is about to do, for its next call.",
-                actions=["dynamodb:DeleteItem", "dynamodb:GetItem", "dynamodb:PutItem"],
+                why="It notes what it is about to do.",
+                actions=["dynamodb:GetItem", "dynamodb:PutItem"],
                 resources=[table.table_arn],
             )
         )

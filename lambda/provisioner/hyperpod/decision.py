@@ -186,6 +186,8 @@ _NO_JOURNAL: Rows = (
     (Look.otherwise, _refuse(without_journal)),
 )
 _GONE: Rows = (
+    # A look may miss a cluster for two minutes after its creation, also after one that showed it:
+    # so long the deletion of a young one waits, rather than to leave a cluster that costs.
     (Look.hides_any_call, _NOT_SHOWN),
     (Look.needs_no_cluster, Done()),
     (Look.renames_in_place, _refuse(renamed)),

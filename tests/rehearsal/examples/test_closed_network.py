@@ -42,8 +42,7 @@ def test_the_provisioner_has_the_endpoints_that_it_calls_and_no_others(stage: St
         for action in service.actions
     }
 
-    # The functions do not write their journal yet.
-    assert services - {"dynamodb"} <= called
+    assert services <= called
     # Lambda writes the logs, from outside the VPC, and HyperPod looks at the EKS cluster.
     assert called - services <= {"s3", "logs", "iam", "eks"}
 

@@ -13,8 +13,6 @@ from hyperpod_cli.aws.session import AwsClient, answer_of
 from hyperpod_cli.inspect.preflight.validator import Phase, Problems, Target, as_list, validator
 
 _PATH: KeyPath = ("encryption", "kms_key_arn")
-# What the services ask for on behalf of who deploys, the provisioner and the nodes.
-_BY_IAM = ("kms:CreateGrant", "kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey")
 # What the patterns of the statement for CloudWatch Logs come to.
 _BY_LOGS = (
     "kms:Decrypt",
@@ -24,6 +22,9 @@ _BY_LOGS = (
     "kms:ReEncryptFrom",
     "kms:ReEncryptTo",
 )
+# What the services ask for on behalf of who deploys, the provisioner and the nodes: DynamoDB, for
+# the provisioner's journal, all that CloudWatch Logs does.
+_BY_IAM = ("kms:CreateGrant", *_BY_LOGS)
 _LOGS_CONTEXT = "kms:encryptioncontext:aws:logs:arn"
 
 Statement = Mapping[str, Any]
