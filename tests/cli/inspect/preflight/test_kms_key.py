@@ -112,10 +112,18 @@ def test_the_statement_for_logs_is_missing(kms: Kms, statements: list[dict[str, 
     assert found(kms, key, logs=False) == []
 
 
-def test_the_statement_that_lets_iam_policies_decide_is_missing(kms: Kms) -> None:
-    person = {**ADMINISTRATION, "Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:user/Ann"}}
-
-    [(_, message)] = found(kms, kms.make(person, BY_LOGS))
+@pytest.mark.parametrize(
+    "otherwise",
+    [
+        {"Principal": {"AWS": f"arn:aws:iam::{ACCOUNT}:user/Ann"}},
+        {"Action": [f"kms:{action}*" for action in ("CreateGrant", "Decrypt", "De", "Generate")]},
+    ],
+    ids=["who", "what"],
+)
+def test_the_statement_that_lets_iam_policies_decide_is_missing(
+    kms: Kms, otherwise: dict[str, Any]
+) -> None:
+    [(_, message)] = found(kms, kms.make({**ADMINISTRATION, **otherwise}, BY_LOGS))
 
     assert json.loads(message.partition("the statement ")[2]) == ADMINISTRATION
 
