@@ -222,9 +222,9 @@ class Executor:
                     self._note(look.notes)
                 raise self._refused("update", error, look) from error
             log.info("not known to be made", cluster=self.api.name, cause=str(error))
-            self._note(notes.calling(replace(call, at=now())))  # the calls may have taken long
-            return NOT_YET
-        self._note(notes.calling(replace(call, at=now(), answered=True)))
+        else:
+            call = replace(call, answered=True)
+        self._note(notes.calling(replace(call, at=now())))  # the calls may have taken long
         return NOT_YET
 
     def _may_be_made(self, look: Look, key: str, error: Exception) -> bool:
@@ -254,7 +254,6 @@ class Executor:
             if last or not is_conflict(error):
                 raise self._refused("delete", error, look) from error
             log.info("the cluster is busy", cluster=self.api.name, status=look.status)
-            return NOT_YET
         return NOT_YET
 
     def _refused(self, verb: str, error: Exception, look: Look) -> Exception:
