@@ -156,7 +156,11 @@ def test_only_the_check_before_a_deletion_imports_the_function() -> None:
         if any(other.partition(".")[0] == "provisioner" for other in imported(path))
     }
 
-    assert importers == {"hyperpod_cli.deliver.deletion_check"}
+    # And the generator of the page of its steps.
+    assert importers == {
+        "hyperpod_cli.deliver.deletion_check",
+        "tools.generate.pages.provisioner_steps",
+    }
 
 
 def test_what_is_shared_loads_nothing_but_the_sdk() -> None:
@@ -290,7 +294,7 @@ def test_an_app_outside_the_repository(
     assert str(repository) not in json.dumps(template)
     (function,) = (path.parent for path in (outside / "cdk.out").glob("asset.*/provisioner"))
     models = {path.name for path in (function / "botocore" / "data").iterdir() if path.is_dir()}
-    assert models == {"cloudformation", "ec2", "eks", "fsx", "s3", "sagemaker", "sts"}
+    assert models == {"cloudformation", "dynamodb", "ec2", "eks", "fsx", "s3", "sagemaker", "sts"}
     # Nothing but what is packaged: without the packages of an installation.
     code = "import provisioner.handler"
     subprocess.run([python, "-S", "-c", code], check=True, env={"PYTHONPATH": str(function)})

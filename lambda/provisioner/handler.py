@@ -12,6 +12,7 @@ from provisioner.default_security_group import DefaultSecurityGroup
 from provisioner.deletion_check import DeletionCheck
 from provisioner.file_system_availability import FileSystemAvailability
 from provisioner.framework import log
+from provisioner.framework.journal import Journal
 from provisioner.framework.request import Request
 from provisioner.framework.resource import CustomResource, begin, poll
 from provisioner.framework.retry import Clock
@@ -20,7 +21,6 @@ from provisioner.governance.governance import TaskGovernance
 from provisioner.helm.client import ReleaseConnection
 from provisioner.helm.release import HelmRelease
 from provisioner.hyperpod.cluster import HyperPodCluster
-from provisioner.journal.journal import Journal
 from provisioner.kubernetes.cluster import EksConnection, delete_node_objects
 from provisioner.lifecycle_scripts import LifecycleScripts
 from provisioner.node_group_size import NodeGroupSize

@@ -31,6 +31,8 @@ BEFORE_EKS = {
     "AWS::Logs::LogGroup",
 }
 PROVISIONER = {
+    # Its journal.
+    "AWS::DynamoDB::Table",
     "AWS::IAM::Policy",
     "AWS::IAM::Role",
     "AWS::Lambda::Function",

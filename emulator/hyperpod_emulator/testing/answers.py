@@ -22,6 +22,8 @@ KNOWN = (
     r"codebuild\.BatchGetProjects: Value '\[\]' at 'projectsNotFound' .* length greater than",
     # A stack's own events have the stack's statuses, of which the model has some.
     r"cloudformation\.DescribeStackEvents: Value '(REVIEW|\w+_CLEANUP)_IN_PROGRESS' at .* enum",
+    # MiniStack shows what it does not warm.
+    r"dynamodb\.\w+: Value '0' at '[\w.]*warmThroughput\.\w+' .* greater than or equal to 1",
     # EKS shows tags that there are not as an empty mapping.
     r"eks\.\w+: Value '\{\}' at '[\w.]*tags' .* length greater than or equal to 1",
     # EC2 answers in lower case, whatever its model says.

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 from hyperpod_shared.aws_errors import AWS_ERRORS, AwsClient, is_transient
 from hyperpod_shared.errors import NotReadyError, ProvisioningError
 from provisioner.framework import log
+from provisioner.framework.journal import Entry, Journal
 from provisioner.framework.operation import (
     CLOCK_SKEW_SECONDS,
     LONGEST_REQUEST_SECONDS,
@@ -33,7 +34,6 @@ from provisioner.framework.operation import (
 )
 from provisioner.framework.request import Request
 from provisioner.framework.retry import Clock, aws_retried
-from provisioner.journal.journal import Entry, Journal
 
 T = TypeVar("T")
 # The resource's own event comes before its request. One that is older says that the read is late,

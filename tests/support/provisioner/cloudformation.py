@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any
 
 from hyperpod_shared.aws_errors import AwsClient
+from provisioner.framework.journal import Journal
 from provisioner.framework.request import Request
 from provisioner.framework.resource import CustomResource, Progress, begin, poll
 from provisioner.framework.retry import Clock
 from provisioner.framework.turn import Turn
-from provisioner.journal.journal import Journal
 from tests.support.provisioner.fake_s3 import client_error
 from tests.support.provisioner.fake_table import FakeTable
 

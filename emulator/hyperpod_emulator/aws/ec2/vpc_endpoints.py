@@ -22,6 +22,7 @@ _SERVICES = (
     "aps-workspaces",
     "autoscaling",
     "cloudformation",
+    "dynamodb",
     "ec2",
     "ec2messages",
     "ecr.api",

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 
 from hyperpod_shared.errors import NotReadyError
-from provisioner.journal.journal import Entry, Journal
+from provisioner.framework.journal import Entry, Journal
 from tests.conftest import Raises
 from tests.support.provisioner.cloudformation import Time, journal
 from tests.support.provisioner.fake_table import FakeTable

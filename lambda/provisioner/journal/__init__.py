@@ -1,1 +1,0 @@
-"""What the provisioner notes of each resource, in a DynamoDB table."""
