@@ -74,6 +74,12 @@ _ASKED: Sequence[tuple[str, str, str]] = (
         "DecryptAccountingSecret",
         "https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html",
     ),
+    # Nor the local DynamoDB whether who writes an item may use its table's key.
+    (
+        "ProvisionerRole",
+        "EncryptJournal",
+        "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/encryption.usagenotes.html",
+    ),
     ("ExecutionRole", "ReadRollbackAlarms", f"{_HYPERPOD}/sagemaker-hyperpod-ami-update.html"),
     (
         "AutoScalingRole",
