@@ -106,7 +106,9 @@ class Kubelet:
             elif not pod["spec"].get("nodeName"):
                 self._place(pod, nodes.values())
             elif (pod.get("status") or {}).get("phase") not in _ENDED:
-                self._run(pod, self._pods.setdefault(uid, _new(pod)))
+                if uid not in self._pods:
+                    self._pods[uid] = _new(pod)
+                self._run(pod, self._pods[uid])
 
     def stop(self) -> None:
         """End all processes at once."""
