@@ -9,6 +9,7 @@ from functools import partial
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON
+from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_emulator.aws.local_aws import AwsClients
 from hyperpod_emulator.aws.settings import OIDC_PROVIDER_ID
@@ -23,7 +24,8 @@ _ROLE = "existing-control-plane"
 def _make(clients: AwsClients, config: Config) -> None:
     """Create the cluster unless it is there.
 
-    It has the version and the endpoint that the configuration says, and lacks what it consents to
+    It has the version and the endpoint that the configuration says, and what the configuration's
+    operators need and the deployment does not install. It lacks what the configuration consents to
     add: access entries, and add-ons.
     """
     client, iam, eks = clients("eks"), clients("iam"), config.eks
@@ -57,8 +59,10 @@ def _make(clients: AwsClients, config: Config) -> None:
             Url=f"https://{issuer.partition('oidc-provider/')[2]}",
             ClientIDList=["sts.amazonaws.com"],
         )
-    for addon in (*DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON):
-        if addon not in eks.addons:
+    needs = {needed for addon in config.operators.addons for needed in addon.needs}
+    needed = [addon.name for addon in OPERATOR_ADDONS if addon.key in needs]
+    for addon in (*DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON, *needed):
+        if addon not in (*eks.addons, *config.installed_addons):
             client.create_addon(clusterName=name, addonName=addon)
 
 
