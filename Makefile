@@ -43,7 +43,7 @@ setup: .venv/.installed node_modules/.installed ## Install what deploying from a
 test: this-machine setup-development layout ## Run the tests that need no whole deployment, in 6 to 9 minutes on two cores
 	@$(PYTEST) -m "not whole"
 
-test-all: this-machine setup-development setup-hyp setup-prometheus setup-training setup-slurm layout ## Run every test, also those of make test: each example, scenario and way to deliver is deployed; PART=1/3 deploys every third one
+test-all: this-machine setup-development setup-hyp setup-prometheus setup-training setup-slurm layout ## Run every test, also those of make test: each example, scenario and way to deliver is deployed; PART=1/5 deploys every fifth one
 	@$(PYTEST) $(if $(PART),--part $(PART))
 
 test-emulator: this-machine setup-development ## Run the emulator's own tests

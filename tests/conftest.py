@@ -58,7 +58,7 @@ _MEASURED = re.compile(r"(?<=for )\d+(?= s\b)")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Let a run have a part of what is whole."""
-    parser.addoption("--part", help="1/3, 2/3 or 3/3: every third file of those with whole tests")
+    parser.addoption("--part", help="1/5 to 5/5: every fifth file of those with whole tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -139,7 +139,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def part_of(files: Sequence[Path], part: str) -> set[Path]:
-    """Return the files of a part, such as the first third: 1/3."""
+    """Return the files of a part, such as the first fifth: 1/5."""
     number, parts = map(int, part.split("/"))
     return {*files[number - 1 :: parts]}
 
