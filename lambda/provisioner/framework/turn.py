@@ -163,12 +163,16 @@ class Turn:
 
         Raises:
             GivenUpError: It has not.
-            NotReadyError: It may have; what was known of the stack is out of date.
+            NotReadyError: It may have; what was known of the stack, or noted, is out of date.
         """
         entry = self._journal.read()
         self._require_events()
         if entry.request != self._request.request_id:
             entry = self._taken(entry)
+        if self._entry is not None and entry.version != self._entry.version:
+            raise NotReadyError(  # by what it knows, it would write over the other one's notes
+                f"Another attempt at {self._request} has written since", next_step="Deploy again."
+            )
         self._entry = entry
 
     @property

@@ -139,6 +139,8 @@ class Executor:
         self.api.turn.note(notes.item, is_gone=is_gone)
 
     def _tag(self, step: Tag, look: Look) -> Progress | Look:
+        if step.notes is not None:  # first: the tags hide whose the cluster was before
+            self._note(step.notes)
         try:
             self.api.tag(look.described["ClusterArn"], step.add, step.remove)
         except AWS_ERRORS as error:
@@ -148,8 +150,6 @@ class Executor:
                 raise self._refused("tag", error, look) from error
             log.info("the cluster is busy", cluster=self.api.name, status=look.status)
             return NOT_YET
-        if step.notes is not None:
-            self._note(step.notes)
         kept = {key: value for key, value in look.tags.items() if key not in step.remove}
         return replace(look, tags={**kept, **step.add}, notes=step.notes or look.notes)
 
@@ -239,7 +239,8 @@ class Executor:
 
     def _delete(self, look: Look) -> Progress:
         log.info("deleting", cluster=self.api.name)
-        self._note(look.notes.calling(Call(key=DELETE, at=look.now)))
+        call = Call(key=DELETE, at=look.now)
+        self._note(look.notes.calling(call))
         try:
             self.api.delete()
         except AWS_ERRORS as error:
@@ -254,6 +255,8 @@ class Executor:
             if last or not is_conflict(error):
                 raise self._refused("delete", error, look) from error
             log.info("the cluster is busy", cluster=self.api.name, status=look.status)
+        else:
+            self._note(look.notes.calling(replace(call, answered=True)))
         return NOT_YET
 
     def _refused(self, verb: str, error: Exception, look: Look) -> Exception:

@@ -197,7 +197,8 @@ class Look:
 
     def failed_after_deletion(self) -> bool:
         """The request has called for the deletion, which failed."""
-        return self.called_for_deletion() and self.failed
+        own = self.own
+        return own is not None and own.key == DELETE and own.answered and self.failed
 
     def still_shows_failure_after_deletion(self) -> bool:
         """The request has just called for the deletion of a cluster that failed."""

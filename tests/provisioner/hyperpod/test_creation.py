@@ -24,6 +24,7 @@ from tests.support.provisioner.hyperpod_stack import (
     group,
     hyperpod_stack,
     properties,
+    throttling,
     troubled_sagemaker,
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
@@ -323,3 +324,19 @@ def test_other_deletes_end_at_once(stack: HyperPodStack, time: Time, *, there: b
     waiter = stack.begin("Delete", ONE)
     time.sleep(90 if there else 0)
     assert waiter.poll().complete
+
+
+def test_a_deletion_that_was_not_called_for_has_not_failed(time: Time) -> None:
+    """SageMaker throttles it for longer than the function retries."""
+    sagemaker = troubled_sagemaker(time)
+    stack = hyperpod_stack(sagemaker, time, physical_id="ml-cluster", properties=CLASSIC)
+    fail(stack, sagemaker, CLASSIC)
+    sagemaker.refuse("DeleteCluster", throttling())
+    stack.cloudformation.status = "DELETE_IN_PROGRESS"
+    waiter = stack.begin("Delete", CLASSIC)
+    time.sleep(300)
+    waiter.poll()
+    sagemaker.refuse("", AssertionError())
+    while not waiter.poll().complete:
+        time.sleep(30)
+    assert not exists(sagemaker)

@@ -1,6 +1,7 @@
 """A request takes back only what was done for it; nodes that were there before are left alone."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +19,8 @@ from tests.support.provisioner.hyperpod_stack import (
     group,
     hyperpod_stack,
     properties,
+    throttling,
+    troubled_sagemaker,
 )
 from tests.support.provisioner.local_sagemaker import LocalSageMaker
 
@@ -49,7 +52,7 @@ def outside(sagemaker: ShownSageMaker, operation: str, **request: Any) -> None:
     sagemaker.service.call(operation, {"ClusterName": "ml-cluster", **request}, Caller())
 
 
-def counts(sagemaker: ShownSageMaker) -> dict[str, int]:
+def counts(sagemaker: LocalSageMaker) -> dict[str, int]:
     found = sagemaker.service.call("DescribeCluster", {"ClusterName": "ml-cluster"}, Caller())
     return {item["InstanceGroupName"]: item["TargetCount"] for item in found["InstanceGroups"]}
 
@@ -272,3 +275,61 @@ def test_what_an_operator_does_after_an_update_that_came_true_stays(
     time.sleep(900)
     stack.update(properties(*wanted, NodeRecovery="None"))
     assert counts(sagemaker) == there
+
+
+@pytest.mark.parametrize("trouble", ["a killed function", "a lost note"])
+def test_an_adopted_cluster_is_noted_before_it_is_marked(
+    time: Time, monkeypatch: pytest.MonkeyPatch, trouble: str
+) -> None:
+    """Once it is marked, nothing else tells that it worked before."""
+    sagemaker = troubled_sagemaker(time)
+    hyperpod_stack(sagemaker, time).create(properties(WORKERS, BURST))
+    time.sleep(900)
+    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN, requests=8, physical_id="ml-cluster")
+    put, marked = again.table.put_item, list[float]()
+
+    def put_item(**request: Any) -> dict[str, Any]:
+        if trouble == "a lost note" and marked and time.now < marked[0] + 200:
+            raise throttling()
+        return put(**request)
+
+    def after(operation: str, _request: Mapping[str, Any]) -> None:
+        if operation == "AddTags" and not marked:
+            marked.append(time.now)
+            if trouble == "a killed function":
+                raise SystemExit
+
+    monkeypatch.setattr(again.table, "put_item", put_item)
+    sagemaker.after = after
+    again.cloudformation.sends("Create", ONE)
+    with suppress(SystemExit):
+        again.start("Create", ONE)
+    waiter = again.start("Create", ONE)
+    while not waiter.poll().complete:
+        time.sleep(30)
+    assert again.roll_back_creation(ONE).complete
+    assert counts(sagemaker) == {"workers": 1, "burst": 2}
+    assert "DeleteCluster" not in sagemaker.writes
+
+
+def test_two_attempts_at_once_call_once(time: Time) -> None:
+    """The second one comes while the first one retries."""
+    sagemaker = troubled_sagemaker(time)
+    hyperpod_stack(sagemaker, time).create(ONE)
+    time.sleep(900)
+    wanted, tries = properties(group("workers", 2)), list[str]()
+    again = hyperpod_stack(sagemaker, time, stack_id=AGAIN, requests=8)
+
+    def before(operation: str, _request: Mapping[str, Any]) -> None:
+        if operation == "AddTags" and not tries:
+            tries.append(operation)
+            raise throttling()
+
+    def while_asleep() -> None:
+        time.while_asleep = lambda: None
+        again.start("Create", wanted)
+
+    sagemaker.before, time.while_asleep = before, while_asleep
+    again.cloudformation.sends("Create", wanted)
+    again.start("Create", wanted)
+    assert sagemaker.writes.count("UpdateCluster") == 1
