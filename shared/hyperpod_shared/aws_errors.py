@@ -18,6 +18,8 @@ _THROTTLING = frozenset(
         "Throttling",
         "ThrottlingException",
         "ThrottledException",
+        # DynamoDB's, also of a table that is billed by use: one item is read or written too often.
+        "ProvisionedThroughputExceededException",
         "RequestThrottled",
         "RequestLimitExceeded",
         "TooManyRequestsException",

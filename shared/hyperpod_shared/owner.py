@@ -61,6 +61,11 @@ class Owner:
             RESOURCE_TAG: self.logical_id[:_TAG_VALUE_LIMIT],
         }
 
+    @property
+    def place(self) -> str:
+        """The stack by its name, and the resource in it: a later stack of the name has the same."""
+        return f"{self.stack_id.rpartition('/')[0]}/{self.logical_id}"
+
     def owns_labels(self, labels: Mapping[str, str]) -> bool:
         """Say whether the labels carry this owner's mark."""
         return labels.get(OWNER_LABEL) == self.labels[OWNER_LABEL]

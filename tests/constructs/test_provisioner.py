@@ -175,7 +175,7 @@ def test_the_functions_have_a_journal(stack: cdk.Stack, view: View, *, has_key: 
         }
         assert function["Properties"].get("KmsKeyArn") == (KEY if has_key else None)
         assert policy in function["DependsOn"]
-    assert rights["Action"] == [f"dynamodb:{verb}Item" for verb in ("Delete", "Get", "Put")]
+    assert rights["Action"] == [f"dynamodb:{verb}Item" for verb in ("Get", "Put")]
     assert rights["Resource"] == {"Fn::GetAtt": [table, "Arn"]}
     if has_key:
         use = seen.statement("EncryptJournal")

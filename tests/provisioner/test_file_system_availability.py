@@ -10,7 +10,7 @@ from hyperpod_shared.errors import NotReadyError, ProvisioningError
 from provisioner.file_system_availability import FileSystemAvailability, decide
 from provisioner.framework.resource import Progress
 from tests.conftest import Raises
-from tests.support.provisioner.cloudformation import Framework, Time
+from tests.support.provisioner.cloudformation import OTHER_STACK_ID, Framework, Time
 from tests.support.provisioner.fake_s3 import client_error
 
 ID = "fs-0123456789abcdef0"
@@ -79,3 +79,26 @@ def test_requests_from_start_to_end() -> None:
     stack.physical_id, stack.properties = f"{ID}/availability", {"FileSystemId": ID}
     fsx.answers = [AssertionError()]
     assert stack.delete() == Progress(complete=True)
+
+
+def test_two_stacks_wait_for_one_file_system(time: Time) -> None:
+    """They share a provisioner; neither request gives the other one up."""
+    coming: dict[str, Any] = {"Lifecycle": "CREATING"}
+    fsx = Fsx([coming, coming, {"Lifecycle": "AVAILABLE", **NAMES}])
+    one, other = (
+        Framework(
+            resource=FileSystemAvailability(fsx=fsx),
+            resource_type="Custom::FileSystemAvailability",
+            time=time,
+        ),
+        Framework(
+            resource=FileSystemAvailability(fsx=fsx),
+            resource_type="Custom::FileSystemAvailability",
+            time=time,
+            stack_id=OTHER_STACK_ID,
+        ),
+    )
+    other.table = one.table
+    waiters = [stack.begin("Create", {"FileSystemId": ID}) for stack in (one, other)]
+    assert [waiter.poll().complete for waiter in waiters] == [False, False]
+    assert [waiter.poll().complete for waiter in waiters] == [True, True]

@@ -93,6 +93,7 @@ def test_secret_with_escaped_characters_is_hidden(said: str) -> None:
     ("code", "message", "waits"),
     [
         ("ThrottlingException", "Rate exceeded", True),
+        ("ProvisionedThroughputExceededException", "You exceeded the throughput", True),
         ("AccessDeniedException", "not authorized to perform iam:PassRole", True),
         ("ValidationException", "Could not assume role arn:aws:iam::1:role/x.", True),
         ("ValidationException", "Role arn:aws:iam::1:role/x does not exist", True),

@@ -111,7 +111,8 @@ def begin(resource: CustomResource[Any], request: Request, turn: Turn) -> dict[s
 
 def _parsed(resource: CustomResource[P], request: Request, turn: Turn) -> P:
     properties = resource.properties_type.parse(request.properties)
-    turn.resource_id = f"{request.resource_type}/{properties.physical_id}"
+    # Two stacks may have one physical id, and neither gives up the other's request by it.
+    turn.resource_id = f"{request.owner.place}/{properties.physical_id}"
     return properties
 
 

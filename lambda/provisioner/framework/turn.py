@@ -54,7 +54,7 @@ class Turn:
     """The turn of one request in one invocation of the function.
 
     CloudFormation sent the request at `sent_at`, as far as its events show: `on_event` may be
-    delivered again. The resource's id, `<type>/<physical id>`, names its item in the journal.
+    delivered again. The resource's id, `<place>/<physical id>`, names its item in the journal.
     """
 
     def __init__(

@@ -1,5 +1,7 @@
 """A cluster whose journal somebody deleted, or that a version without one has made."""
 
+import json
+import zlib
 from typing import Any
 
 import pytest
@@ -105,3 +107,23 @@ def test_former_tags_are_read_once(
         stack.update(properties(group("workers", wanted)))
         time.sleep(900)
         assert counts(sagemaker) == shown
+
+
+@pytest.mark.parametrize("mark", ["", "="])
+def test_a_patch_that_a_former_version_called_for_is_made_once(
+    stack: HyperPodStack, sagemaker: LocalSageMaker, time: Time, mark: str
+) -> None:
+    """The provisioner is updated while the request is under way."""
+    stack.create(ONE)
+    arn, items = describe(sagemaker)["ClusterArn"], stack.table.items or {}
+    stack.cloudformation.status = "UPDATE_IN_PROGRESS"
+    waiter = stack.begin("Update", {**ONE, "SoftwareUpdate": "2026-11"}, ONE)
+    ((item,),) = [[*items.values()]]
+    key = json.loads(zlib.decompress(item["notes"]["B"]))["calls"][-1]["key"]
+    called = f"{digest(item['request']['S'])[:16]}:{key}{mark}:{time.now:.3f}"
+    tags = [{"Key": "hyperpod-cdk:call", "Value": called}]
+    sagemaker.service.call("AddTags", {"ResourceArn": arn, "Tags": tags}, Caller())
+    items.clear()
+    while not waiter.poll().complete:
+        time.sleep(30)
+    assert sagemaker.writes == ["CreateCluster", "UpdateClusterSoftware"]
