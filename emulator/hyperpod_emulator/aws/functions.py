@@ -76,6 +76,8 @@ _ENDPOINTS: Mapping[str, str] = {
 }
 """Services that a function may call: how the SDK's variables name each, and its endpoint."""
 _OF_ACTIONS = {"sagemaker": "sagemaker.api", "ecr": "ecr.api", "cloudwatch": "monitoring"}
+# Reads of the local AWS miss no write that is older.
+_READS_AT_ONCE = {"READ_LAG_SECONDS": "3"}
 _caller: ContextVar[str] = ContextVar("caller", default="")
 # A service that acts for its caller, as HyperPod on EKS, does so outside the caller's VPC.
 _is_through_endpoint: ContextVar[bool] = ContextVar("is_through_endpoint", default=False)
@@ -159,7 +161,7 @@ def _follow_network() -> None:
     ) -> dict[str, str]:
         name = config["FunctionName"]
         started[name] = _environment(name, gateway=_gateway())
-        return {**credentials(config), **started[name]}
+        return {**credentials(config), **started[name], **_READS_AT_ONCE}
 
     def acquire_worker(
         acquire: Callable[..., Any], name: str, *arguments: Any, **options: Any
