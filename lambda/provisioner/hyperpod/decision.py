@@ -204,6 +204,7 @@ _DELETION: Rows = (
     (Look.called_for_deletion, Delete()),
     (Look.may_have_to_be_kept, _refuse(may_be_kept)),
     (Look.was_taken_over, Done()),
+    (Look.may_have_been_taken_over, _refuse(without_journal)),
     (Look.is_kept, _keep),
     (Look.otherwise, Delete()),
 )

@@ -223,6 +223,11 @@ class Look:
         """The stack rolls back, and the cluster worked before the stack took it over."""
         return self.is_adopted and self.request.phase is StackPhase.ROLLING_BACK
 
+    def may_have_been_taken_over(self) -> bool:
+        """The stack rolls back, the journal's table is gone, and the cluster has worked."""
+        is_unknown = not self.has_journal and self.request.phase is StackPhase.ROLLING_BACK
+        return is_unknown and self.status not in _UNMADE
+
     def is_kept(self) -> bool:
         """The stack rolls back, and a creation that failed is kept for the user to look at."""
         return self.is_failed_creation and self.request.phase is StackPhase.ROLLING_BACK

@@ -317,6 +317,10 @@ STEPS: dict[str, tuple[Look, type]] = {
         look(DELETE, "Updating", has_journal=False),
         Delete,
     ),
+    "delete: perhaps taken over, in a rollback without the journal": (
+        look(TURNED, "InService", has_journal=False),
+        Refuse,
+    ),
     "delete: is being deleted": (look(DELETE, "Deleting"), Wait),
     "delete: is being deleted for too long": (
         look(request("Delete", minutes=60), "Deleting"),
