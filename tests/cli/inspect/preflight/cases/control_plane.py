@@ -93,6 +93,15 @@ def _without_provider(deployment: Deployment) -> None:
     deployment.client("iam").delete_open_id_connect_provider(OpenIDConnectProviderArn=arn)
 
 
+def _without(addon: str) -> Step:
+    def step(deployment: Deployment) -> None:
+        everything(deployment)
+        name = deployment.config.eks_cluster_name
+        deployment.client("eks").delete_addon(clusterName=name, addonName=addon)
+
+    return step
+
+
 def _existing(name: str, changes: Mapping[str, Any] = {}, **case: Any) -> Failure:
     document = merged(_RESEARCH, changes)
     return Failure(case=f"existing-control-plane: {name}", document=document, **case)
@@ -145,12 +154,12 @@ FAILURES = (
     Failure(
         case="operators: no cert-manager on an existing cluster",
         document=merged(_RESEARCH, {"operators": {"training_operator": True}}),
-        before=everything,
+        before=_without("cert-manager"),
     ),
     Failure(
         case="operators: no driver of EBS on an existing cluster",
         document=merged(_RESEARCH, {"operators": {"cert_manager": True, "spaces": True}}),
-        before=everything,
+        before=_without("aws-ebs-csi-driver"),
     ),
     _inference(
         "the OIDC provider of another cluster",
