@@ -8,7 +8,7 @@ import re
 import signal
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -114,11 +114,15 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return cores + 1 if config.option.markexpr == "not whole" else cores * 2
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Generator[None]:
     """Mark what is whole by its place, and start with the files that take longest.
 
     All workers then end at about the same time, and each part takes about as long as the others.
+    What other parts have is left out last: Syrupy takes the snapshots of a test that it has not
+    seen for unused, and fails the run.
     """
     seconds: defaultdict[Path, float] = defaultdict(float)
     is_whole = functools.cache(lambda path: any(folder in path.parents for folder in WHOLE))
@@ -129,6 +133,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         own = _SECONDS if mark is None else mark.kwargs.get("seconds", _SLOW_SECONDS)
         seconds[item.path] += own
     items.sort(key=lambda item: -seconds[item.path])
+    yield
     if config.option.part:
         whole = dict.fromkeys(item.path for item in items if item.get_closest_marker("whole"))
         own = part_of([*whole], config.option.part)

@@ -1,6 +1,8 @@
 """What the workflows of .github/ may do, and what they run."""
 
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -45,3 +47,14 @@ def test_each_file_of_whole_tests_is_in_one_part_of_ci() -> None:
     files = [Path(f"test_{number}.py") for number in range(7)]
     parts = WORKFLOWS["ci.yml"]["jobs"]["run"]["strategy"]["matrix"]["part"]
     assert sorted(path for part in parts for path in part_of(files, part)) == files
+
+
+@pytest.mark.slow(seconds=15)
+def test_a_part_has_no_unused_snapshots() -> None:
+    pytest_run = [sys.executable, "-m", "pytest", "-q", "-o", "testpaths=tests/snapshot"]
+    # As many parts as leave out every whole test.
+    result = subprocess.run(
+        [*pytest_run, "--part", "99/99"], cwd=REPOSITORY, capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stdout
+    assert "unused" not in result.stdout
