@@ -6,6 +6,7 @@ from functools import cached_property
 import boto3
 from botocore.config import Config
 
+from hyperpod_shared.aws_errors import AwsClient
 from hyperpod_shared.eks_token import TokenSigner, token_signer
 from hyperpod_shared.recording import VARIABLE
 from provisioner.aws.recorder import record_calls
@@ -15,6 +16,7 @@ _CONFIG = Config(
     connect_timeout=5,
     read_timeout=60,
 )
+_ONCE = _CONFIG.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
 
 
 class Clients:
@@ -37,7 +39,14 @@ class Clients:
     eks = cached_property(lambda self: self.session.client("eks", config=_CONFIG))
     fsx = cached_property(lambda self: self.session.client("fsx", config=_CONFIG))
     s3 = cached_property(lambda self: self.session.client("s3", config=_CONFIG))
-    sagemaker = cached_property(lambda self: self.session.client("sagemaker", config=_CONFIG))
+
+    @cached_property
+    def sagemaker(self) -> AwsClient:
+        """That of SageMaker: botocore repeats each call but a patch, which wipes root volumes."""
+        client = self.session.client("sagemaker", config=_CONFIG)
+        once = self.session.client("sagemaker", config=_ONCE)
+        client.update_cluster_software = once.update_cluster_software
+        return client
 
     @cached_property
     def token_signer(self) -> TokenSigner:

@@ -7,7 +7,7 @@ left, its note still says; the next update compares it with what the cluster sho
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from hyperpod_shared.cluster_changes import requested_value
@@ -41,6 +41,12 @@ READ_LAG_SECONDS = float(os.environ.get("READ_LAG_SECONDS", "120"))
 
 A local AWS whose reads miss nothing sets less.
 """
+
+
+def _known(kind: type, item: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members of an item that are known here: a later version may have noted more."""
+    names = {one.name for one in fields(kind)}
+    return {name: value for name, value in item.items() if name in names}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,20 +140,7 @@ class GroupNote:
     @classmethod
     def of(cls, item: Mapping[str, Any] | None) -> "GroupNote | None":
         """Return a note as the journal has it."""
-        return cls(**{**item, "was": cls.of(item.get("was"))}) if item else None
-
-    @property
-    def item(self) -> dict[str, Any]:
-        """The note as the journal has it, without what is as by default."""
-        item: dict[str, Any] = {"asked": self.asked}
-        if self.by:
-            item |= {"by": self.by, "before": self.before, "was": self.was and self.was.item}
-        if self.reached:
-            item["reached"] = True
-        item |= {"left": self.left} if self.left else {}
-        if self.patched is not None:
-            item |= {"patched": self.patched, "patched_by": self.patched_by}
-        return item
+        return cls(**{**_known(cls, item), "was": cls.of(item.get("was"))}) if item else None
 
     @property
     def count(self) -> int | None:
@@ -251,8 +244,8 @@ class Notes:
     holder: str = ""
     asks: str = ""
     takes_back: str = ""
-    undone: tuple[str, ...] = ()
-    undone_calls: tuple[str, ...] = ()
+    undone: Sequence[str] = ()
+    undone_calls: Sequence[str] = ()
     calls: tuple[Call, ...] = ()
     former: Call | None = None
     arn: str = ""
@@ -262,37 +255,25 @@ class Notes:
     @classmethod
     def of(cls, item: Mapping[str, Any]) -> "Notes":
         """Return the notes as the journal has them."""
-        if not item:
-            return cls()
-        groups = item["groups"]
-        notes = {} if groups is None else {name: GroupNote.of(one) for name, one in groups.items()}
-        return cls(
-            **{
-                **item,
-                "undone": tuple(item["undone"]),
-                "undone_calls": tuple(item["undone_calls"]),
-                "calls": tuple(Call(**one) for one in item["calls"]),
-                "former": item["former"] and Call(**item["former"]),
-                "groups": None if groups is None else notes,
-            }
-        )
+        known = _known(cls, item)
+        if known.get("groups") is not None:
+            known["groups"] = {name: GroupNote.of(one) for name, one in known["groups"].items()}
+        if known.get("former"):
+            known["former"] = Call(**_known(Call, known["former"]))
+        calls = tuple(Call(**_known(Call, one)) for one in known.pop("calls", ()))
+        return cls(calls=calls, **known)
 
     @property
     def item(self) -> dict[str, Any]:
         """The notes as the journal has them."""
-        item: dict[str, Any] = {key.name: getattr(self, key.name) for key in fields(self)}
-        item["calls"] = [_item(one) for one in self.calls]
-        item["former"] = self.former and _item(self.former)
-        if self.groups is not None:
-            item["groups"] = {name: note.item for name, note in self.groups.items()}
-        return item
+        return asdict(self)
 
     def taken_by(self, request: str, *, asks: str, takes_back: str) -> "Notes":
         """Return the notes as a request finds them that has the cluster now."""
         if self.holder == request:
             return self
-        undone: tuple[str, ...] = ()
-        undone_calls: tuple[str, ...] = ()
+        undone: Sequence[str] = ()
+        undone_calls: Sequence[str] = ()
         made = tuple(one.key for one in self.calls)
         if takes_back and self.takes_back == takes_back:
             undone, undone_calls = (*self.undone, self.holder), (*self.undone_calls, *made)
@@ -464,7 +445,3 @@ class Notes:
         if note is None:
             return changed
         return replace(changed, patched=note.patched, patched_by=note.patched_by)
-
-
-def _item(call: Call) -> dict[str, Any]:
-    return {key.name: getattr(call, key.name) for key in fields(call)}

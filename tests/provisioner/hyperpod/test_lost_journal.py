@@ -127,3 +127,18 @@ def test_a_patch_that_a_former_version_called_for_is_made_once(
     while not waiter.poll().complete:
         time.sleep(30)
     assert sagemaker.writes == ["CreateCluster", "UpdateClusterSoftware"]
+
+
+def test_what_a_later_version_noted_besides_is_passed_over(
+    stack: HyperPodStack, sagemaker: LocalSageMaker
+) -> None:
+    stack.create(ONE)
+    stack.update(THREE)
+    ((item,),) = [[*(stack.table.items or {}).values()]]
+    notes = json.loads(zlib.decompress(item["notes"]["B"]))
+    besides = {"of_a_later_version": [1]}
+    for one in (notes, notes["groups"]["workers"], notes["former"] or {}, *notes["calls"]):
+        one.update(besides)
+    item["notes"]["B"] = zlib.compress(json.dumps(notes).encode())
+    assert stack.roll_back_update(THREE, ONE).complete
+    assert counts(sagemaker) == {"workers": 1}
