@@ -17,26 +17,24 @@ ROLES: Mapping[str, tuple[str, str]] = {
         "The Lambda functions behind the custom resources. An access entry makes the role "
         "cluster admin in Kubernetes, since charts make CRDs, cluster roles and namespaces.",
     ),
-    f"{_FRAMEWORK}onEventServiceRole": (
-        "CDK's provider framework: start",
-        "Takes CloudFormation's request and calls the provisioner.",
-    ),
-    f"{_FRAMEWORK}isCompleteServiceRole": (
-        "CDK's provider framework: poll",
-        "Asks the provisioner whether the work is done.",
-    ),
-    f"{_FRAMEWORK}onTimeoutServiceRole": (
-        "CDK's provider framework: end of time",
-        "Tells CloudFormation that the hour is over.",
-    ),
-    "ProvisionerProviderwaiterstatemachineRole": (
-        "CDK's provider framework: waiter",
-        "The Step Functions state machine between two polls.",
+    **dict.fromkeys(
+        (
+            f"{_FRAMEWORK}onEventServiceRole",
+            f"{_FRAMEWORK}isCompleteServiceRole",
+            f"{_FRAMEWORK}onTimeoutServiceRole",
+            "ProvisionerProviderwaiterstatemachineRole",
+        ),
+        (
+            "CDK's provider framework",
+            "Three functions take CloudFormation's request, poll the provisioner, and tell "
+            "CloudFormation that the time is over; a Step Functions state machine waits between "
+            "two polls. Each has a role.",
+        ),
     ),
     "EksClusterRole": ("EKS control plane", "EKS runs the control plane with it."),
     "NetworkVpcFlowLogIAMRole": ("VPC flow log", "The flow log is delivered with it."),
 }
-"""Title and text of each role that a default deployment has."""
+"""Title and text of each role that a default deployment has; some roles share them."""
 
 _BY_CDK = {
     "lambda:InvokeFunction": "CDK's framework calls the provisioner's functions, each version.",
@@ -48,30 +46,40 @@ _BY_CDK = {
 """Why statements are there that the CDK makes, which have no names, by their first action."""
 
 _MOST_SHOWN = 3
+_MOST_EXPLAINED = 3
 
 
 def role_lines(roles: Sequence[Role], *, reasons: Sequence[Reason]) -> Iterator[str]:
     """Yield what is said of the roles of a default deployment, and of what keys add to them."""
     why = {each.key: each.why for each in reasons}
+    of_title: dict[tuple[str, str], list[Role]] = {}
     for role in roles:
-        title, text = ROLES[role.name]
+        of_title.setdefault(ROLES[role.name], []).append(role)
+    for (title, text), alike in of_title.items():
         yield f"\n### {title}\n"
-        yield f"{text} Assumed by {_trust(role)}."
-        for policy in role.managed_policies:
+        yield f"{text} Assumed by {' and by '.join(dict.fromkeys(map(_trust, alike)))}."
+        for policy in dict.fromkeys(policy for role in alike for policy in role.managed_policies):
             yield f"Has the AWS managed policy `{policy}`."
-        if role.statements:
+        statements = [each for role in alike for each in role.statements]
+        if statements:
             yield "\n| statement | allows | on | why |\n|---|---|---|---|"
         yield from dict.fromkeys(
-            _row(each, why=_BY_CDK.get(each.name) or why[each.key]) for each in role.statements
+            _row(each, why=_BY_CDK.get(each.name) or why[each.key]) for each in statements
         )
     yield "\n### What keys of the configuration add\n"
     yield "| key | statements, and why |\n|---|---|"
-    added: dict[str, list[str]] = {}
+    added: dict[str, dict[str, str]] = {}
     for each in reasons:
         if each.added_by is not None:
-            added.setdefault(each.added_by, []).append(f"`{each.name}`: {each.why}")
+            added.setdefault(each.added_by, {})[f"`{each.name}`"] = each.why
     for key, statements in added.items():
-        yield f"| {key} | {'<br>'.join(statements)} |"
+        # Of many, the names say it; the templates have no other words.
+        cell = (
+            ", ".join(statements)
+            if len(statements) > _MOST_EXPLAINED
+            else "<br>".join(f"{name}: {reason}" for name, reason in statements.items())
+        )
+        yield f"| {key} | {cell} |"
 
 
 def _trust(role: Role) -> str:

@@ -1,4 +1,4 @@
-"""Write the roles of the default deployment into docs/security.md."""
+"""Write who reaches what, and the roles of the default deployment, into docs/security.md."""
 
 import tempfile
 from collections.abc import Mapping
@@ -10,6 +10,7 @@ from tools.generate import REPOSITORY
 from tools.generate.marks import with_part
 from tools.generate.synthesis import DEFAULT, assembly
 from tools.security.page import role_lines
+from tools.security.reach import reach_lines
 from tools.security.roles import read_reasons, read_roles
 
 _PAGE = REPOSITORY / "docs" / "security.md"
@@ -24,7 +25,7 @@ _SLURM = REPOSITORY / "tests" / "support" / "every_slurm_field.yaml"
 
 
 def render() -> Mapping[Path, str]:
-    """Return the page with the roles as the templates have them."""
+    """Return the page with what the templates say."""
     with tempfile.TemporaryDirectory() as folder:
         scaling = Path(folder, "scaling.yaml")
         document = yaml.safe_load(DEFAULT.read_text("utf-8"))
@@ -34,6 +35,12 @@ def render() -> Mapping[Path, str]:
         configs = (_SLURM, DEFAULT, scaling, *(REPOSITORY / file for file in _WITH_MORE))
         assemblies = [assembly(config) for config in configs]
         reasons = read_reasons(assemblies)
-    lines = role_lines(read_roles(assembly()), reasons=reasons)
-    text = "".join(f"{line}\n" for line in lines)
-    return {_PAGE: with_part(_PAGE.read_text("utf-8"), mark="roles", text=text)}
+    roles = read_roles(assembly())
+    parts = {
+        "reach": reach_lines(roles, reasons=reasons),
+        "roles": role_lines(roles, reasons=reasons),
+    }
+    page = _PAGE.read_text("utf-8")
+    for mark, lines in parts.items():
+        page = with_part(page, mark=mark, text="".join(f"{line}\n" for line in lines))
+    return {_PAGE: page}
