@@ -52,6 +52,9 @@ test-emulator: this-machine setup-development ## Run the emulator's own tests
 histories: setup-development layout ## Simulate deployments that overlap, with faults, and check seven rules: COUNT=100000 SEED=1 PROFILE=calm SUBJECT=release, or replay RECORDED=file
 	@PYTHONPATH=lambda python -m tests.provisioner.histories --count $(COUNT) --seed $(or $(SEED),1) $(if $(PROFILE),--profile $(PROFILE)) $(if $(SUBJECT),--subject $(SUBJECT)) $(if $(RECORDED),--recorded $(RECORDED))
 
+mutants: setup-development layout ## Put one mistake after the other into the provisioner, and see that a simulated deployment shows it
+	@PYTHONPATH=lambda python -m tests.provisioner.histories.mutants
+
 check: setup-development layout ## Lint, format and types of the Python code; shellcheck of the shell scripts, hadolint of the Dockerfiles
 	@ruff check .
 	@ruff format --check .

@@ -23,6 +23,7 @@ def main() -> int:
     parser.add_argument("--profile", choices=PROFILES)
     parser.add_argument("--subject", choices=SUBJECTS)
     parser.add_argument("--whole", action="store_true", help="print histories as they are")
+    parser.add_argument("--until-violated", action="store_true", help="end at the first violation")
     parser.add_argument("--recorded", type=Path, help="replay what `hyperpod-cdk record` wrote")
     options = parser.parse_args()
     if options.recorded:
@@ -35,6 +36,9 @@ def main() -> int:
     began = said = time.monotonic()
     for number, seed in enumerate(range(options.seed, options.seed + options.count)):
         outcome = play(planned(seed, profile=options.profile, subject=options.subject))
+        if options.until_violated and outcome.violations:
+            print(f"history {number + 1} (seed {seed}): {outcome.violations[0].kind}")
+            return 1
         violated += bool(outcome.violations)
         for key in {(one.invariant, one.kind) for one in outcome.violations}:
             kinds[key] += 1

@@ -1,10 +1,13 @@
 """Plays histories; `make histories` plays more of them, and shows when something is violated."""
 
 import os
+import shutil
+from pathlib import Path
 
 import pytest
 
 from tests.provisioner.histories.history import play
+from tests.provisioner.histories.mutants import MUTANTS, SOURCE, Mutant, mutate
 from tests.provisioner.histories.planning import SUBJECTS, planned
 from tests.provisioner.histories.shrink import printed, shrunk
 
@@ -46,3 +49,12 @@ def test_same_seed_is_same_history() -> None:
     first, second = play(planned(7)), play(planned(7))
     assert first.rows
     assert [row[:3] for row in first.rows] == [row[:3] for row in second.rows]
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
+def test_the_code_has_what_a_mutant_replaces(mutant: Mutant, tmp_path: Path) -> None:
+    file = tmp_path / mutant.file
+    file.parent.mkdir(parents=True)
+    shutil.copyfile(SOURCE / mutant.file, file)
+    mutate(mutant, tmp_path)
+    compile(file.read_text("utf-8"), mutant.file, "exec")
