@@ -7,7 +7,11 @@ from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.schema.errors import Finding, KeyPath, warning
 
 _SECRET = re.compile(
-    r"(password|passwd|passphrase|secret|token|credential|(api|access|private)[-_]?key)s?$",
+    r"(password|passwd|passphrase|secret|token|credential|authorization|dockerconfigjson"
+    r"|(api|access|private|signing|encryption|account|auth)[-_]?key|webhook[-_]?url"
+    # Not `bypass`, nor the shell's own PWD.
+    r"|[-_](pwd|pass|pat)|(?-i:[a-z]Pass))"
+    r"s?([-_]?(\d+|b64|base64|plain|text|value))?$",
     re.IGNORECASE,
 )
 # existingSecret: the name of a Secret, which is where it belongs.
@@ -45,7 +49,12 @@ def secrets_in(node: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
             if isinstance(value, str) and value:
                 # An environment variable: {name: API_TOKEN, value: ...}
                 name = str(node.get("name")) if key == "value" else key
-                if _SECRET.search(name) and not _NAME_OF_A_SECRET.match(name):
+                if is_secret_name(name):
                     yield (*path, key), name
             else:
                 yield from secrets_in(value, (*path, key))
+
+
+def is_secret_name(name: str) -> bool:
+    """Return whether a name says that its value is secret, as `API_TOKEN` does."""
+    return bool(_SECRET.search(name)) and not _NAME_OF_A_SECRET.match(name)

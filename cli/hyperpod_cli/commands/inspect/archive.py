@@ -18,9 +18,9 @@ def archive(
     config: ConfigFile,
     region: Region = None,
 ) -> None:
-    """Read what is deployed into a file, without secrets.
+    """Read what is deployed into a file, to rehearse changes on.
 
-    Changes are rehearsed on it.
+    It leaves out what looks like a secret; that it has none is not guaranteed.
     """
     for line in _archived(config, region=region, path=file):
         typer.echo(line)

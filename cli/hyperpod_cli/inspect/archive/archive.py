@@ -7,6 +7,7 @@ that its custom resources take from S3. The manifest has the digest of each.
 import hashlib
 import io
 import json
+import os
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -34,6 +35,8 @@ FORMAT = 1
 _MANIFEST, _DEPLOYMENT = "manifest.json", "deployment.json"
 _TEMPLATES, _ASSETS = "templates/", "assets/"
 _ENCRYPTED = 0x1
+_WRITTEN = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+_OF_OWNER = 0o600
 # Of every file in the archive, so that two of the same deployment are the same.
 _TIME = (1980, 1, 1, 0, 0, 0)
 # What a configuration names of its own account, whatever it shares with others.
@@ -63,7 +66,7 @@ class Archive(Model):
         return self
 
     def write(self, path: Path) -> str:
-        """Write the file; return its digest."""
+        """Write the file, for its owner alone; return its digest."""
         files = {
             _DEPLOYMENT: _text(self.deployment.model_dump(mode="json")),
             **{f"{_TEMPLATES}{name}.json": _text(body) for name, body in self.templates.items()},
@@ -80,7 +83,11 @@ class Archive(Model):
                 info.compress_type = zipfile.ZIP_DEFLATED
                 archive.writestr(info, data)
         try:
-            path.write_bytes(content.getvalue())
+            with os.fdopen(os.open(path, _WRITTEN, _OF_OWNER), "wb") as file:
+                # One that was there may have been open to others.
+                if path.is_file():
+                    os.fchmod(file.fileno(), _OF_OWNER)
+                file.write(content.getvalue())
         except OSError as error:
             raise ArchiveError(f"{path}: cannot be written ({error.strerror})") from None
         return whole

@@ -25,7 +25,7 @@ from hyperpod_cli.inspect.archive.deployment import (
     ArchivedStack,
     Manifest,
 )
-from hyperpod_cli.inspect.archive.hiding import hidden, secrets_in_scripts
+from hyperpod_cli.inspect.archive.hiding import hidden, secrets_in_files
 from hyperpod_cli.inspect.archive.kubernetes_objects import claims, helm_releases, managed_nodes
 from hyperpod_cli.inspect.permissions.role_policies import role_policies
 from hyperpod_cli.operate.clusters import DescribedCluster, nodes_of
@@ -39,8 +39,7 @@ from hyperpod_stacks.table import STACKS, stack_name
 _EXECUTION_ROLE = "cdk-hnb659fds-cfn-exec-role-{account}-{region}"
 _FILE_SYSTEM = "AWS::FSx::FileSystem"
 # What custom resources take from S3, by the property that names it, and that which names where.
-_SCRIPTS = "SourceKey"
-_FETCHED = {"ChartKey": "ChartBucket", _SCRIPTS: "SourceBucket"}
+_FETCHED = {"ChartKey": "ChartBucket", "SourceKey": "SourceBucket"}
 # What EKS says that no one compares: the certificate fills a screen. The values of an add-on are in
 # its stack's template; those of an add-on that has none may be YAML, with secrets.
 _LEFT_OUT = ("certificateAuthority", "configurationValues", "ResponseMetadata")
@@ -272,7 +271,6 @@ class _Reader:
             for key, bucket in _FETCHED.items()
             if isinstance(properties.get(key), str)
         }
-        scripts = [properties.get(_SCRIPTS) for properties in all_of]
         for key, place in sorted(wanted.items()):
             text = place.get("Fn::Sub", "") if isinstance(place, Mapping) else str(place)
             bucket = re.sub(r"\$\{AWS::(\w+)\}", lambda name: known.get(name[1], name[0]), text)
@@ -280,7 +278,8 @@ class _Reader:
             content = self._tried(f"s3://{bucket}/{key}", partial(_body, get))
             if content is None:
                 continue
-            secrets = [*secrets_in_scripts(content)] if key in scripts else []
+            # The digest of the whole is in the template: what has a secret is left out as a whole.
+            secrets = [*secrets_in_files(content)]
             self.hidden += [f"{key}: {place}" for place in secrets]
             if not secrets:
                 yield key, content

@@ -182,9 +182,8 @@ def test_no_secret_is_in_it(read: Read) -> None:
 def test_scripts_without_secrets_are_in_it(read: Read) -> None:
     found, _ = read()
     assert found.assets.keys() == {SCRIPTS}
-    # What is no ZIP holds no scripts.
-    found, _ = read(GetObject={"Body": Body(b"TOKEN=a")})
-    assert found.assets == {SCRIPTS: b"TOKEN=a"}
+    found, _ = read(GetObject={"Body": Body(b"echo hello")})
+    assert found.assets == {SCRIPTS: b"echo hello"}
 
 
 def test_kubernetes_that_cannot_be_reached_is_asked_once(read: Read) -> None:
