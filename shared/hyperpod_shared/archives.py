@@ -15,6 +15,8 @@ CHART_LIMIT_BYTES = 100 * 1024 * 1024
 
 https://pkg.go.dev/helm.sh/helm/v4/pkg/chart/loader/archive
 """
+MOST_PACKAGED_BYTES = 2 * CHART_LIMIT_BYTES
+"""Of an archive: what is not compressed is a little larger than what it holds."""
 FILES_LIMIT = 10_000
 # Windows' separator and drives count as well: the archive may be unpacked there.
 _OUTSIDE = re.compile(r"[/\\]|[A-Za-z]:|(?:.*[/\\])?\.\.(?:[/\\]|$)", re.DOTALL)

@@ -37,6 +37,7 @@ class OperatorsStack(DeployedStack):
                 cluster=platform.eks_cluster,
                 control_plane=config.eks,
                 operators=config.operators,
+                hyperpod_stack_name=stack_name(config, "hyperpod"),
                 inference=self._inference(config, platform),
                 data_buckets=config.cluster.data_buckets,
             )
@@ -49,6 +50,7 @@ class OperatorsStack(DeployedStack):
                 hyperpod_cluster_name=platform.cluster.name,
                 provisioner=platform.provisioner,
                 governance=config.governance,
+                hyperpod_stack_name=stack_name(config, "hyperpod"),
             )
         if config.observability.prometheus is not None:
             self._add_metrics(config, config.observability.prometheus, platform=platform)
@@ -121,6 +123,7 @@ class OperatorsStack(DeployedStack):
                 self, name=cluster_arn_parameter(config)
             ),
             vpc_id=platform.network.vpc.vpc_id,
+            eks_cluster_name=config.eks_cluster_name,
             name=config.name,
             access_log_days=config.log_retention_days,
         )

@@ -9,7 +9,7 @@ from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.encryption.data_keys import data_keys
-from hyperpod_cdk.hyperpod.execution_role import execution_role_of
+from hyperpod_cdk.hyperpod.execution_role import ExecutionRole, RoleUse, execution_role_of
 from hyperpod_cdk.lifecycle_scripts.bucket import lifecycle_bucket_of
 from hyperpod_cdk.lifecycle_scripts.scripts import LifecycleScripts
 from hyperpod_cdk.network.endpoints import VpcEndpoints
@@ -20,6 +20,7 @@ from hyperpod_cdk.operators.pod_roles import jumpstart_bucket
 from hyperpod_cdk.provisioner.provisioner import Provisioner, VpcPlacement
 from hyperpod_cdk.synthesis.logs import LogGroups
 from hyperpod_cdk.synthesis.refusals import FixedValue
+from hyperpod_shared.clusters import CONTROLLER
 from hyperpod_stacks.deployed_stack import DeployedStack, Stacks
 from hyperpod_stacks.orchestration import orchestration_of
 from hyperpod_stacks.orchestration.eks import EksOrchestration
@@ -135,20 +136,32 @@ class PlatformStack(DeployedStack):
             folders=config.cluster.own_scripts,
             writers=config.lifecycle_scripts.writers,
         )
-        self.execution_role = execution_role_of(
-            self,
-            "ExecutionRole",
-            cluster=self.cluster,
+        nodes = RoleUse(
             orchestrator=self.orchestration.orchestrator,
             vpc=self.network.vpc,
             subnets=self.network.node_subnets,
             security_group=self.security_group,
             lifecycle_scripts=self.lifecycle_scripts,
+        )
+        outputs = {}
+        self.controller_role = None
+        if self.cluster.needs_controller_role:
+            controllers = tuple(self.cluster.groups_of_type(CONTROLLER))
+            alone = {"instance_groups": controllers, "execution_role_name": None}
+            own = self.cluster.model_copy(update=alone)
+            role = ExecutionRole(self, "ControllerRole", cluster=own, **nodes).role
+            self.controller_role = role
+            self.cluster = self.cluster.with_controller_role(role.role_arn)
+            outputs["ControllerRoleArn"] = role.role_arn
+            self.keep_exported(role.role_name)
+        self.execution_role = execution_role_of(
+            self, "ExecutionRole", cluster=self.cluster, **nodes
         ).role
         self.keep_exported(self.execution_role.role_name, self.lifecycle_scripts.s3_uri)
         return {
             "S3BucketName": bucket.bucket_name,
             "SageMakerIAMRoleArn": self.execution_role.role_arn,
+            **outputs,
         }
 
     @property

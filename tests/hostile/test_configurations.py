@@ -94,7 +94,7 @@ REFUSED: Sequence[tuple[str, object]] = (
     ("cluster.execution_role_arn", f"{ROLE}/*"),
     ("cluster.execution_role_arn", f"{OTHERS_ROLE}/A"),
     ("encryption.kms_key_arn", "alias/mine"),
-    # namespaces: `default` is allowed, docs/recipes.md says what an editor can change there
+    # namespaces
     *(
         ("eks.editors", [{"namespaces": [namespace], "principals": [f"{ROLE}/A"]}])
         for namespace in (
@@ -121,6 +121,7 @@ REFUSED: Sequence[tuple[str, object]] = (
     ("cluster.data_buckets", [{"name": "abc", "prefix": "*"}]),
     ("lifecycle_scripts.existing_bucket_name", "sagemaker-x"),
     ("lifecycle_scripts.existing_bucket_name", "-x;id"),
+    ("lifecycle_scripts.existing_bucket_name", "scripts-of-others"),
     ("lifecycle_scripts.bucket_name", "x;id"),
     *(("lifecycle_scripts.prefix", prefix) for prefix in ("..", "a/../b", "*")),
     ("lifecycle_scripts.directory", "/etc"),
@@ -128,13 +129,25 @@ REFUSED: Sequence[tuple[str, object]] = (
     ("node_health.script", "/dev/zero"),
     # what a group names
     (f"{GROUP}.ebs_volumes", [{"volume_size_gib": 100, "kms_key_id": "*"}]),
-    (f"{GROUP}.tags", {"a": "b"}),
-    ("node_health.hostPaths", ["/"]),
+    (f"{GROUP}.scheduled_update", {"deployment": {"rollback_alarms": ["$(id)\x1b[2J"]}}),
+    (
+        "eks.editors",
+        [
+            {
+                "namespaces": ["team"],
+                "privileged_namespaces": ["kube-system"],
+                "principals": [f"{ROLE}/A"],
+            }
+        ],
+    ),
 )
 WARNED: Sequence[tuple[str, object]] = (
     ("eks.admins", [f"{OTHERS_ROLE}/A"]),
     ("lifecycle_scripts.writers", [f"{OTHERS_ROLE}/A"]),
     ("encryption.kms_key_arn", OTHERS_KEY),
+    (f"{GROUP}.ebs_volumes", [{"volume_size_gib": 100, "kms_key_id": OTHERS_KEY}]),
+    ("eks.editors", [{"namespaces": ["default"], "principals": [f"{OTHERS_ROLE}/A"]}]),
+    ("helm.values", {"cluster-role-and-bindings": {"enabled": True}}),
     ("tags.password", "x"),
     ("helm.values.a.adminPassword", "x"),
     ("helm.values.env", [{"name": "TOKEN", "value": "x"}]),

@@ -14,6 +14,7 @@ from hyperpod_cdk import Config, load_config
 from hyperpod_cdk.facts.instance_types import is_accelerated
 from hyperpod_cdk.facts.job_resources import GPU, job_resources
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
+from hyperpod_cdk.schema.given_file import given_text
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.operate.job_options import Given
 from hyperpod_cli.operate.training.command import cost_of_nodes
@@ -118,7 +119,7 @@ def _text(given: Given) -> str:
     name = given.files[0]
     path = jobs.get(name, Path(name))
     try:
-        return path.read_text("utf-8")
+        return given_text(path)
     except (OSError, UnicodeDecodeError):
         raise OpsError(
             f"--values: {name!r} is no file that can be read, and no job of these: {known}"

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from hyperpod_cdk.schema.given_file import given_text
 from hyperpod_cli.operate.clusters import ClusterNode, DescribedCluster
 from hyperpod_cli.terminal.atomic_file import replace_file
 from hyperpod_cli.terminal.errors import OpsError
@@ -99,7 +100,7 @@ def _token(name: str, *, region: str) -> dict[str, Any]:
 def _read(path: Path) -> dict[str, Any]:
     """Return what a kubeconfig holds; an empty one for a file that is not there."""
     try:
-        document = yaml.safe_load(path.read_text("utf-8"))
+        document = yaml.safe_load(given_text(path))
     except FileNotFoundError:
         document = {}
     except (OSError, ValueError, RecursionError, yaml.YAMLError):

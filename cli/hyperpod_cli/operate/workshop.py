@@ -142,6 +142,8 @@ def cluster_config(config: Config, *, outputs: Mapping[str, str], region: str) -
         lifecycle_in=scripts_in,
         mounts=mounts,
     )
+    if cluster.needs_controller_role:
+        cluster = cluster.with_controller_role(outputs["ControllerRoleArn"])
     return cluster_request(
         cluster.with_volume_key(key).filled_in(defaults),
         orchestrator=orchestrator,

@@ -1,5 +1,6 @@
 """What is shown and asked at the terminal: tables, JSON, times, questions."""
 
+import errno
 import json
 import os
 import re
@@ -18,6 +19,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from hyperpod_cdk.schema.given_file import given_text
 from hyperpod_cli.terminal.errors import DECLINED, INTERRUPTED, OpsError
 from hyperpod_cli.terminal.output import Output, visible
 
@@ -149,12 +151,21 @@ def shown(rows: Sequence[Any], *, as_json: bool, empty: str) -> None:
         console().print(made)
 
 
+# A month of a large cluster's jobs.
+_MOST_BYTES = 64 * 1024 * 1024
+
+
 def read_given(path: Path, *, option: str) -> str:
     """Return the text of a file that an option names; `-` is standard input."""
     if str(path) == "-" and sys.stdin is None:  # the shell has closed it: `<&-`
         raise OpsError(f"{option}: - is standard input, which is closed; name a file")
     try:
-        return sys.stdin.read() if str(path) == "-" else path.read_text("utf-8-sig")
+        if str(path) != "-":
+            return given_text(path, most_bytes=_MOST_BYTES, encoding="utf-8-sig")
+        text = sys.stdin.read(_MOST_BYTES + 1)
+        if len(text) > _MOST_BYTES:
+            raise OSError(errno.EFBIG, f"has more than {_MOST_BYTES:,} characters")
+        return text
     except (OSError, UnicodeDecodeError) as error:
         raise OpsError(f"{option}: {path} cannot be read ({error})") from None
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from typer import Context
 
+from hyperpod_cdk.schema.given_file import given_text
 from hyperpod_cli.terminal.configuration import only_config, only_pipeline
 from hyperpod_cli.terminal.errors import OpsError
 
@@ -18,7 +19,7 @@ def group_names(context: Context, incomplete: str) -> list[str]:
 
     try:
         path = context.params.get("config") or only_config()
-        document = yaml.safe_load(path.read_text("utf-8"))
+        document = yaml.safe_load(given_text(path))
         cluster = document["cluster"]
         listed = [
             *(cluster.get("instance_groups") or ()),

@@ -96,7 +96,14 @@ class ServiceAccountRole(Construct):
                 },
             },
             *(
-                {"Effect": "Allow", "Principal": {"Service": each}, "Action": "sts:AssumeRole"}
+                {
+                    "Effect": "Allow",
+                    "Principal": {"Service": each},
+                    "Action": "sts:AssumeRole",
+                    "Condition": {
+                        "StringEqualsIfExists": {"aws:SourceAccount": "${AWS::AccountId}"}
+                    },
+                }
                 for each in services
             ),
         ]

@@ -10,7 +10,7 @@ from constructs import Construct
 from hyperpod_cdk.eks.addons import add_addons
 from hyperpod_cdk.eks.section import EksConfig
 from hyperpod_cdk.governance.section import GovernanceConfig
-from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster
+from hyperpod_cdk.hyperpod.access import any_hyperpod_cluster, of_stack
 from hyperpod_cdk.provisioner.access import NO_ADMIN
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.reasons import statement
@@ -37,6 +37,8 @@ class TaskGovernance(Construct):
         hyperpod_cluster_name: The HyperPod cluster.
         provisioner: Makes policy and quotas; needs `ProvisionerAccess` to the EKS cluster.
         governance: The quotas, and which jobs go first.
+        hyperpod_stack_name: Name of the stack of the HyperPod cluster. Default: a right to govern
+            the clusters of other deployments, too.
 
     Attributes:
         addon: The EKS add-on.
@@ -52,6 +54,7 @@ class TaskGovernance(Construct):
         hyperpod_cluster_name: str,
         provisioner: Provisioner,
         governance: GovernanceConfig,
+        hyperpod_stack_name: str | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
         made = add_addons(self, [ADDON], cluster=cluster, kubernetes_version=control_plane.version)
@@ -66,11 +69,13 @@ class TaskGovernance(Construct):
                 "SchedulerConfig": json_in_template(governance.to_request()),
                 "Quotas": json_in_template([team.to_request() for team in governance.teams]),
             },
-            statements=self._statements(cluster),
+            statements=self._statements(cluster, hyperpod_stack_name),
             depends_on=[self.addon],
         )
 
-    def _statements(self, cluster: eks.ICluster) -> list[iam.PolicyStatement]:
+    def _statements(
+        self, cluster: eks.ICluster, hyperpod_stack_name: str | None
+    ) -> list[iam.PolicyStatement]:
         clusters = any_hyperpod_cluster(self)
         objects = [
             Stack.of(self).format_arn(service="sagemaker", resource=kind, resource_name="*")
@@ -95,6 +100,8 @@ class TaskGovernance(Construct):
                 # To make one takes the right on the cluster, too:
                 # https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
                 resources=[*objects, clusters],
+                # Policies and quotas have no tag; the provisioner knows its own by a mark.
+                conditions=of_stack(self, hyperpod_stack_name),
                 wildcard="The ARN ends in an id that HyperPod draws.",
             ),
             add(

@@ -14,8 +14,9 @@ from yaml.events import CollectionEndEvent, CollectionStartEvent
 
 from hyperpod_cdk.facts import YAML_LOADER
 from hyperpod_cdk.schema.errors import one_line, shown
+from hyperpod_cdk.schema.given_file import given_bytes
 from hyperpod_cdk.schema.yaml_file import expands_too_far
-from hyperpod_shared.archives import Room, chart_members
+from hyperpod_shared.archives import MOST_PACKAGED_BYTES, Room, chart_members
 
 # `hyperpod-cdk charts` puts it into the package, for these checks and for the chart's own at
 # deploy time.
@@ -228,5 +229,6 @@ def _folder_files(folder: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
 
 
 def _packaged_files(path: Path) -> Iterator[tuple[str, Callable[[], bytes]]]:
-    for name, content in chart_members(path.read_bytes(), room=Room()):
-        yield name.removeprefix("./").partition("/")[2], partial(bytes, content)
+    content = given_bytes(path, most_bytes=MOST_PACKAGED_BYTES)
+    for name, text in chart_members(content, room=Room()):
+        yield name.removeprefix("./").partition("/")[2], partial(bytes, text)

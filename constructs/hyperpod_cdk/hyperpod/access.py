@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import Any
 
 from aws_cdk import Aws, Stack
 from aws_cdk import aws_iam as iam
@@ -133,11 +134,7 @@ def hyperpod_access(
             ],
             resources=[any_hyperpod_cluster(scope)],
             # A cluster has no tag until it is created, and may have lost it.
-            conditions={
-                "StringLikeIfExists": {
-                    f"aws:ResourceTag/{STACK_TAG}": _any_stack_of_the_name(scope)
-                }
-            },
+            conditions=of_stack(scope, Stack.of(scope).stack_name),
         ),
         add(
             sid="PassExecutionRole",
@@ -239,9 +236,15 @@ def _share_images(scope: Construct, cluster: ClusterConfig) -> list[iam.PolicySt
     ]
 
 
-def _any_stack_of_the_name(scope: Construct) -> str:
-    """Return the pattern of the ARNs that a stack and its former namesakes have."""
-    return _arn(scope, "cloudformation", "stack", f"{Stack.of(scope).stack_name}/*")
+def of_stack(scope: Construct, name: str | None) -> dict[str, Any] | None:
+    """Return the condition that a resource is no other stack's than that of a name, or namesakes'.
+
+    What has no tag is let through. Without a name there is no condition.
+    """
+    if name is None:
+        return None
+    stacks = _arn(scope, "cloudformation", "stack", f"{name}/*")
+    return {"StringLikeIfExists": {f"aws:ResourceTag/{STACK_TAG}": stacks}}
 
 
 def _arn(

@@ -1,6 +1,7 @@
 """The IAM roles of HyperPod: that of the nodes, made or existing, and that of autoscaling."""
 
 from collections.abc import Sequence
+from typing import TypedDict, Unpack
 
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
@@ -92,6 +93,16 @@ class ImportedExecutionRole(Construct):
         self.role = iam.Role.from_role_arn(self, "Role", role_arn, mutable=False)
 
 
+class RoleUse(TypedDict):
+    """What the nodes of a role are among."""
+
+    orchestrator: Orchestrator
+    vpc: ec2.IVpc
+    subnets: NodeSubnets
+    security_group: ec2.ISecurityGroup
+    lifecycle_scripts: LifecycleScripts
+
+
 class ExecutionRole(Construct):
     """The role that HyperPod nodes run as.
 
@@ -121,13 +132,10 @@ class ExecutionRole(Construct):
         construct_id: str,
         *,
         cluster: ClusterConfig,
-        orchestrator: Orchestrator,
-        vpc: ec2.IVpc,
-        subnets: NodeSubnets,
-        security_group: ec2.ISecurityGroup,
-        lifecycle_scripts: LifecycleScripts,
+        **use: Unpack[RoleUse],
     ) -> None:
         super().__init__(scope, construct_id)
+        scripts = use["lifecycle_scripts"]
         groups = [group for group in cluster.all_groups if group.execution_role_arn is None]
         self.role = iam.Role(
             self,
@@ -149,12 +157,12 @@ class ExecutionRole(Construct):
             statements=node_statements(
                 self,
                 groups=groups,
-                orchestrator=orchestrator,
-                vpc_id=vpc.vpc_id,
-                subnet_ids=subnets.ids,
-                security_group_id=security_group.security_group_id,
-                bucket=lifecycle_scripts.bucket if lifecycle_scripts.are_run else None,
-                script_keys=lifecycle_scripts.pattern,
+                orchestrator=use["orchestrator"],
+                vpc_id=use["vpc"].vpc_id,
+                subnet_ids=use["subnets"].ids,
+                security_group_id=use["security_group"].security_group_id,
+                bucket=scripts.bucket if scripts.are_run else None,
+                script_keys=scripts.pattern,
                 data_buckets=cluster.data_buckets,
             ),
         )
@@ -170,11 +178,7 @@ def execution_role_of(
     construct_id: str,
     *,
     cluster: ClusterConfig,
-    orchestrator: Orchestrator,
-    vpc: ec2.IVpc,
-    subnets: NodeSubnets,
-    security_group: ec2.ISecurityGroup,
-    lifecycle_scripts: LifecycleScripts,
+    **use: Unpack[RoleUse],
 ) -> ExecutionRole | ImportedExecutionRole:
     """Return the nodes' role: one that is made, or the one that `cluster` names.
 
@@ -191,13 +195,4 @@ def execution_role_of(
     )
     if existing is not None:
         return ImportedExecutionRole(scope, construct_id, role_arn=existing)
-    return ExecutionRole(
-        scope,
-        construct_id,
-        cluster=cluster,
-        orchestrator=orchestrator,
-        vpc=vpc,
-        subnets=subnets,
-        security_group=security_group,
-        lifecycle_scripts=lifecycle_scripts,
-    )
+    return ExecutionRole(scope, construct_id, cluster=cluster, **use)

@@ -32,7 +32,7 @@ from hyperpod_cdk.schema.section import (
 )
 from hyperpod_cdk.slurm.accounting_section import AccountingConfig
 from hyperpod_cdk.slurm.section import SlurmConfig
-from hyperpod_shared.clusters import COMPUTE
+from hyperpod_shared.clusters import COMPUTE, CONTROLLER
 
 MANAGED_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
 """The policy that HyperPod documents as the nodes'."""
@@ -301,6 +301,27 @@ class ClusterConfig(WaitingConfig):
         if key_arn is None:
             return self
         groups = tuple(group.with_volume_key(key_arn) for group in self.instance_groups)
+        return self.model_copy(update={"instance_groups": groups})
+
+    @property
+    def needs_controller_role(self) -> bool:
+        """Whether the controller gets a role, as it alone reads the secret of the accounting."""
+        roles = [group.execution_role_arn for group in self.groups_of_type(CONTROLLER)]
+        return self.accounting is not None and not any([self.execution_role_arn, *roles])
+
+    def with_controller_role(self, role_arn: str) -> Self:
+        """Return the cluster with a role for Slurm's controller.
+
+        Args:
+            role_arn: ARN of the role; may be a CDK token.
+        """
+        controllers = self.groups_of_type(CONTROLLER)
+        groups = tuple(
+            group.model_copy(update={"execution_role_arn": role_arn})
+            if group in controllers
+            else group
+            for group in self.instance_groups
+        )
         return self.model_copy(update={"instance_groups": groups})
 
     def to_request(self) -> dict[str, Any]:

@@ -24,6 +24,7 @@ _IN_PLACE = ("Labels", "Taints", "Tags", "ScalingConfig", "UpdateConfig", "NodeR
 _KEYS = {
     "Enabled": "node_repair",
     "KmsKeyId": "encryption",
+    "MetadataOptions": "http_put_response_hop_limit",
     "Monitoring": "detailed_monitoring",
     # `efa` cannot change.
     "NetworkInterfaces": "network.security_group_id",

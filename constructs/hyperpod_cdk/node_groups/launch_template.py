@@ -15,10 +15,6 @@ from hyperpod_cdk.synthesis.trust import mark_own
 
 # https://docs.aws.amazon.com/eks/latest/userguide/al2023.html, the root device of Amazon Linux.
 _ROOT_DEVICE = "/dev/xvda"
-# Pods of the CNI, of device plugins and of health agents read the instance's metadata, and are a
-# hop away unless they are on the host's network. They get no role of the node that IMDSv2 would
-# hide: they have their own by Pod Identity.
-_HOPS = 2
 _NODE_CONFIG = """\
 apiVersion: node.eks.aws/v1alpha1
 kind: NodeConfig
@@ -66,7 +62,7 @@ def launch_template(
         construct_id,
         block_devices=[ec2.BlockDevice(device_name=_ROOT_DEVICE, volume=volume)],
         detailed_monitoring=group.detailed_monitoring,
-        http_put_response_hop_limit=_HOPS,
+        http_put_response_hop_limit=group.http_put_response_hop_limit,
         require_imdsv2=True,
         placement_group=placement,
         # Interfaces that are listed have groups of their own, and EC2 takes no others with them.
@@ -82,11 +78,12 @@ def launch_template(
     # The L2 has none of these.
     for name, value in _further(group, security_group_id=security_group.security_group_id):
         resource.add_property_override(f"LaunchTemplateData.{name}", value)
-    skip_checkov(
-        template,
-        resource_type="AWS::EC2::LaunchTemplate",
-        reasons={"CKV_AWS_341": "Pods that read the instance's metadata are a second hop away."},
-    )
+    if group.shows_metadata_to_pods:
+        skip_checkov(
+            template,
+            resource_type="AWS::EC2::LaunchTemplate",
+            reasons={"CKV_AWS_341": "`http_put_response_hop_limit` lets pods read the metadata."},
+        )
     return resource
 
 

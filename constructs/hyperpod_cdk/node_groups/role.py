@@ -14,9 +14,17 @@ from hyperpod_cdk.synthesis.reasons import acknowledge_inline_policies, attach_m
 # To join and hand pods their roles, and to pull images:
 # https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html
 _MANAGED = ("AmazonEKSWorkerNodeMinimalPolicy", "AmazonEC2ContainerRegistryPullOnly")
+# Only HyperPod's nodes are in an account of the service, which gets leave to attach an interface:
+# https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
+_OF_SERVICE = {"ec2:CreateNetworkInterfacePermission", "ec2:DeleteNetworkInterfacePermission"}
+# What the VPC CNI asks of EC2:
+# https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEKS_CNI_Policy.html
 _INTERFACES = replace(
     Eks.interface_use,
-    actions=(*Eks.interface_use.actions, "ec2:DetachNetworkInterface"),
+    actions=(
+        *(action for action in Eks.interface_use.actions if action not in _OF_SERVICE),
+        "ec2:DetachNetworkInterface",
+    ),
     attaches=False,
     of_service=False,
     added_by="`node_groups`",

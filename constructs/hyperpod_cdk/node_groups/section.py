@@ -35,6 +35,8 @@ _MOST_NODES = 450
 _MOST_GIB = 65_536
 # https://docs.aws.amazon.com/eks/latest/APIReference/API_NodegroupUpdateConfig.html
 _MOST_UNAVAILABLE = 100
+# https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_LaunchTemplateInstanceMetadataOptionsRequest.html
+_MOST_HOPS = 64
 
 # EKS refuses labels of these: https://github.com/eksctl-io/eksctl/issues/4007
 _RESERVED = ("kubernetes.io", "k8s.io", "eks.amazonaws.com")
@@ -200,6 +202,11 @@ class ManagedNodeGroupConfig(Section):
     """Whether CloudWatch gets metrics of each instance every minute, which are billed. Default:
     false, every five minutes."""
 
+    http_put_response_hop_limit: Annotated[int, Field(ge=1, le=_MOST_HOPS)] = 1
+    """How many network hops an answer of the instance metadata service may take, 1 to 64. With 1,
+    pods that are not on the host's network get none; from 2 on, every pod can act as the role of
+    the nodes. Default: 1."""
+
     max_unavailable: Annotated[int, Field(ge=1, le=_MOST_UNAVAILABLE)] = 1
     """Nodes that an update of the AMI or the launch template replaces at a time, 1 to 100.
     Default: 1."""
@@ -253,6 +260,11 @@ class ManagedNodeGroupConfig(Section):
         if self.efa is None:
             return all(each.efa_interfaces and each.accelerator for each in self.facts)
         return self.efa
+
+    @property
+    def shows_metadata_to_pods(self) -> bool:
+        """Whether pods of a network of their own, a hop away, get the instance's metadata."""
+        return self.http_put_response_hop_limit > 1
 
     @property
     def placement_group_name(self) -> str | None:

@@ -8,11 +8,14 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, model_validator
 
 from hyperpod_cdk.schema.errors import Finding
+from hyperpod_cdk.schema.given_file import given_bytes
 from hyperpod_cdk.schema.limits import Message, is_token
 from hyperpod_cdk.schema.section import Api, Section, judged, path_mark
 
 RELEASE: Final = "node-health"
 """Name of its Helm release."""
+RECURRING_NAMESPACE: Final = f"{RELEASE}-recurring"
+"""Namespace of the jobs of recurring checks, which the chart makes."""
 # Where Kubernetes expects pods of the priority class system-node-critical.
 NAMESPACE: Final = "kube-system"
 NO_ACTION: Final = "none"
@@ -106,7 +109,7 @@ class RecurringHealthConfig(Section):
 def _problems(script: Path) -> Iterator[str]:
     """Find what keeps a node from running a script."""
     try:
-        content = script.read_bytes() if script.is_file() else None
+        content = given_bytes(script) if script.is_file() else None
     except OSError as error:
         yield f"cannot be read: {error.strerror}"
         return

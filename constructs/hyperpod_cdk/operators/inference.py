@@ -42,6 +42,7 @@ class InferenceSetup:
         issuer: Who signs the tokens of the cluster's service accounts.
         hyperpod_cluster_arn: ARN of the HyperPod cluster.
         vpc_id: The VPC, in which load balancers are made.
+        eks_cluster_name: The EKS cluster, after which the controller tags what it makes.
         name: Name of the deployment, of which that of the bucket is made.
         access_log_days: When access logs of the bucket expire. Default: after 90 days.
     """
@@ -49,6 +50,7 @@ class InferenceSetup:
     issuer: TokenIssuer
     hyperpod_cluster_arn: str
     vpc_id: str
+    eks_cluster_name: str
     name: str
     access_log_days: int | None = None
 
@@ -91,7 +93,11 @@ class InferenceAccess(Construct):
             service_account="aws-load-balancer-controller",
             description="Makes the load balancers of endpoints",
         )
-        balancing = [*load_balancer_statements(self, vpc_id=setup.vpc_id)]
+        balancing = [
+            *load_balancer_statements(
+                self, vpc_id=setup.vpc_id, eks_cluster_name=setup.eks_cluster_name
+            )
+        ]
         inline_policy(self, "LoadBalancersPolicy", role=balancers, statements=balancing)
         scaling = self._role(
             "Keda", service_account="keda-operator", description="Scales endpoints by metrics"

@@ -22,10 +22,15 @@ _OWN = "elbv2.k8s.aws/cluster"
 _SERVICE = "elasticloadbalancing.amazonaws.com"
 
 
-def load_balancer_statements(scope: Construct, *, vpc_id: str) -> Iterator[iam.PolicyStatement]:
+def load_balancer_statements(
+    scope: Construct, *, vpc_id: str, eks_cluster_name: str
+) -> Iterator[iam.PolicyStatement]:
     """Yield what the load balancer controller may do.
 
-    That is what `load_balancers.yaml` has, in the deployment's VPC alone.
+    That is what `load_balancers.yaml` has, in the deployment's VPC alone. What there is, it changes
+    by the tag that the controller of this EKS cluster gives to all that it makes, listeners and
+    rules too.
+    https://kubernetes-sigs.github.io/aws-load-balancer-controller/v2.13/deploy/configurations/
     """
 
     def arns(service: str, *resources: str) -> list[str]:
@@ -58,19 +63,21 @@ def load_balancer_statements(scope: Construct, *, vpc_id: str) -> Iterator[iam.P
         "targets": targets,
         "listeners": listeners,
     }
-    tagged = {"Null": {making: "false"}}
+    tagged = {"StringEquals": {making: eks_cluster_name}}
     new_group = {"ec2:CreateAction": "CreateSecurityGroup"}
     new_balancer = {
         "elasticloadbalancing:CreateAction": ["CreateLoadBalancer", "CreateTargetGroup"]
     }
+    new_listener = {"elasticloadbalancing:CreateAction": ["CreateListener", "CreateRule"]}
     conditions: dict[str, dict[str, Any]] = {
         "for_load_balancing": {"StringEquals": {"iam:AWSServiceName": _SERVICE}},
         "in_vpc": {"ArnEquals": {"ec2:Vpc": vpc}},
         "making": tagged,
-        "new_groups": {"StringEquals": new_group, **tagged},
-        "new_balancers": {"StringEquals": new_balancer, **tagged},
-        "own": {"Null": {made: "false"}},
-        "retagged": {"Null": {making: "true", made: "false"}},
+        "new_groups": {"StringEquals": {**new_group, **tagged["StringEquals"]}},
+        "new_balancers": {"StringEquals": {**new_balancer, **tagged["StringEquals"]}},
+        "new_listeners": {"StringEquals": {**new_listener, **tagged["StringEquals"]}},
+        "own": {"StringEquals": {made: eks_cluster_name}},
+        "retagged": {"Null": {making: "true"}, "StringEquals": {made: eks_cluster_name}},
     }
     for row in table_of(__package__, "load_balancers"):
         yield statement(

@@ -33,6 +33,8 @@ class Operators(Construct):
         control_plane: The section that describes it, for the Kubernetes version.
         operators: Which ones.
         inference: What the inference operator gets; needed with it.
+        hyperpod_stack_name: Name of the stack of the HyperPod cluster to whose nodes the driver of
+            EBS attaches volumes. Default: any cluster's.
         data_buckets: What pods mount by the S3 CSI driver. Default: models of JumpStart alone.
 
     Raises:
@@ -48,6 +50,7 @@ class Operators(Construct):
         control_plane: EksConfig,
         operators: OperatorsConfig,
         inference: InferenceSetup | None = None,
+        hyperpod_stack_name: str | None = None,
         data_buckets: Sequence[DataBucketConfig] = (),
     ) -> None:
         super().__init__(scope, construct_id)
@@ -58,6 +61,10 @@ class Operators(Construct):
             for addon, role in _ROLES.items()
             if addon in addons
         }
+        if operators.ebs_csi_driver:
+            rights["ebs_csi_driver"] = VolumesRole(
+                self, "VolumesRole", cluster=cluster, hyperpod_stack_name=hyperpod_stack_name
+            )
         if operators.s3_csi_driver:
             rights["s3_csi_driver"] = ModelsRole(
                 self, "ModelsRole", cluster=cluster, data_buckets=data_buckets
@@ -112,8 +119,7 @@ class TrainingOperatorRole(PodRole):
         attach_managed_policy(self.role, _MANAGED_POLICY, whose="the training operator's")
 
 
-_ROLES: Mapping[str, type[TrainingOperatorRole | VolumesRole | SpacesRole]] = {
+_ROLES: Mapping[str, type[TrainingOperatorRole | SpacesRole]] = {
     "training_operator": TrainingOperatorRole,
-    "ebs_csi_driver": VolumesRole,
     "spaces": SpacesRole,
 }

@@ -8,6 +8,7 @@ from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct
 
 from hyperpod_cdk.eks.pod_identity import PodRole
+from hyperpod_cdk.hyperpod.access import of_stack
 from hyperpod_cdk.hyperpod.data_bucket_section import DataBucketConfig
 from hyperpod_cdk.hyperpod.node_permissions import (
     data_bucket_statements,
@@ -48,11 +49,19 @@ class SpacesRole(Construct):
 class VolumesRole(Construct):
     """The role of the CSI driver of EBS, by EKS Pod Identity.
 
-    HyperPod's nodes are not instances of the account, so volumes are attached by HyperPod's API.
+    HyperPod's nodes are not instances of the account, so volumes are attached by HyperPod's API,
+    to nodes of no cluster that is tagged with another deployment's stack.
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-ebs.html
     """
 
-    def __init__(self, scope: Construct, construct_id: str, *, cluster: eks.ICluster) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster: eks.ICluster,
+        hyperpod_stack_name: str | None = None,
+    ) -> None:
         super().__init__(scope, construct_id)
         role = PodRole(
             self,
@@ -80,6 +89,7 @@ class VolumesRole(Construct):
                         "sagemaker:DetachClusterNodeVolume",
                     ],
                     resources=[clusters],
+                    conditions=of_stack(self, hyperpod_stack_name),
                     wildcard=(
                         "HyperPod draws the ID of its cluster, and another one when it is replaced."
                     ),

@@ -21,6 +21,7 @@ from hyperpod_cdk.schema.errors import (
     key_path,
     shown,
 )
+from hyperpod_cdk.schema.given_file import MOST_BYTES, given_text
 from hyperpod_cdk.schema.limits import is_token
 
 _NOT_YAML = "this cannot be read; check the quotes, the brackets and the indentation here and above"
@@ -117,8 +118,6 @@ _REFUSED_TAGS = ("timestamp", "binary", "set", "omap", "pairs")
 _MERGE_TAG = "tag:yaml.org,2002:merge"
 _TEXT_TAG = "tag:yaml.org,2002:str"
 _LARGEST_INTEGER_BITS = 64
-# Ten times what a configuration with a hundred groups has.
-MOST_BYTES = 1024 * 1024
 _MOST_NODES = 100_000
 _TO_DO = "give the path of a YAML configuration file, or write one with `hyperpod-cdk init`"
 _TOO_DEEP, _DEEPEST_READ = "nested too deeply to be a configuration", 100
@@ -241,7 +240,7 @@ def read_yaml(path: Path) -> YamlFile:
             raise ConfigError(
                 [f"{path}: has {size:,} bytes; a configuration has at most {MOST_BYTES:,}"]
             )
-        text = path.read_text(encoding="utf-8-sig")
+        text = given_text(path, encoding="utf-8-sig")
     except OSError as error:
         reason = f"cannot be read: {error.strerror}; {_TO_DO}"
         raise ConfigError([f"{path}: {reason}"]) from error

@@ -292,7 +292,7 @@ def accounting_database_of(
 def accounting_statements(
     scope: Construct, database: AccountingDatabase | ImportedAccountingDatabase
 ) -> list[iam.PolicyStatement]:
-    """Return what nodes need to read the user and the password of slurmdbd.
+    """Return what the controller needs to read the user and the password of slurmdbd.
 
     https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html
     """
@@ -324,14 +324,11 @@ def accounting_statements(
 
 
 class AccountingAccess(Construct):
-    """The right of nodes to read the secret of the accounting database, in a policy of its own.
-
-    All nodes of the role have it; a controller with an `execution_role_arn` of its own has it from
-    that role.
+    """The right of the controller to read the secret of the database, in a policy of its own.
 
     Args:
         database: The database, perhaps of another stack than the role.
-        role: The role of the nodes.
+        role: The role of the controller, which no other node runs as.
     """
 
     def __init__(

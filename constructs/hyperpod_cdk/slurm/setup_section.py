@@ -8,6 +8,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field, ValidationInfo, field_validator
 
 from hyperpod_cdk.schema.errors import Finding, refuse
+from hyperpod_cdk.schema.given_file import given_text
 from hyperpod_cdk.schema.limits import Message
 from hyperpod_cdk.schema.section import Section
 
@@ -79,7 +80,7 @@ class SlurmSetupConfig(Section):
 
 def _users(path: Path) -> Iterator[tuple[int, SlurmUser]]:
     """Yield the number of each line that is neither empty nor a comment, and its user."""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(given_text(path).splitlines(), start=1):
         if line.strip() and not line.lstrip().startswith("#"):
             cells = [cell.strip() for cell in line.split(",", 3)]
             yield number, SlurmUser(*cells, *[""] * (2 - len(cells)))

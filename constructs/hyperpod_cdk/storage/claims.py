@@ -21,16 +21,24 @@ from hyperpod_cdk.storage.section import PROVISIONED_TAG, HomeDirectoriesConfig
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cdk.synthesis.reasons import inline_policy, statement
 from hyperpod_cdk.synthesis.refusals import FixedValue
+from hyperpod_shared.owner import STACK_TAG
 
 # https://github.com/kubernetes-sigs/aws-fsx-csi-driver/blob/master/charts/aws-fsx-csi-driver/values.yaml
 _DRIVER_NAMESPACE, _SERVICE_ACCOUNT = "kube-system", "fsx-csi-controller-sa"
 
 
+# CloudFormation's own tag is on all that its stacks make, and a name on most of what people make.
+_OF_OTHERS = (STACK_TAG, "aws:cloudformation:stack-id", "Name")
+
+
 class FsxCsiDriverRole(PodRole):
     """The role of the FSx CSI driver's controller, by EKS Pod Identity.
 
-    It creates file systems with a tag of the cluster, and changes and deletes those that have it:
-    neither the deployment's own nor those of others.
+    It creates file systems with a tag of the cluster, and changes and deletes those that have it.
+    It does not put the tag on what is a deployment's or of another stack of CloudFormation's; FSx
+    has no condition for a tag that comes with the creation, so one that somebody made by hand, and
+    that has no name, is only protected by the driver's own code.
+    https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonfsx.html
 
     Args:
         cluster: The EKS cluster.
@@ -68,7 +76,18 @@ class FsxCsiDriverRole(PodRole):
                 actions=["fsx:CreateFileSystem", "fsx:TagResource"],
                 resources=[file_systems],
                 wildcard="FSx draws the IDs of file systems; a tag of the cluster limits which.",
-                conditions={"StringEquals": {f"aws:RequestTag/{PROVISIONED_TAG}": name}},
+                conditions={
+                    "StringEquals": {f"aws:RequestTag/{PROVISIONED_TAG}": name},
+                    # A new file system has no tag yet.
+                    "Null": {f"aws:ResourceTag/{tag}": "true" for tag in _OF_OTHERS},
+                },
+            ),
+            iam.PolicyStatement(
+                sid="SpareOtherFileSystems",
+                effect=iam.Effect.DENY,
+                actions=["fsx:DeleteFileSystem", "fsx:TagResource", "fsx:UpdateFileSystem"],
+                resources=[file_systems],
+                conditions={"Null": {f"aws:ResourceTag/{STACK_TAG}": "false"}},
             ),
             allow(
                 sid="ChangeOwnFileSystems",

@@ -22,11 +22,15 @@ from hyperpod_cdk.synthesis.logs import LogGroups
 
 
 class Platform(Protocol):
-    """What of the platform stack an orchestrator builds on; group and role are the nodes'."""
+    """What of the platform stack an orchestrator builds on; group and role are the nodes'.
+
+    The controller of Slurm has a role of its own where it alone reads a secret.
+    """
 
     network: Network | ImportedNetwork
     security_group: ec2.ISecurityGroup
     execution_role: iam.IRole
+    controller_role: iam.IRole | None
     keys: DataKeys
     log_groups: LogGroups
     provisioner: Provisioner

@@ -12,7 +12,6 @@ from hyperpod_cdk.slurm.accounting import (
     ImportedAccountingDatabase,
     accounting_database_of,
 )
-from hyperpod_shared.clusters import CONTROLLER
 from hyperpod_stacks.orchestration.orchestration import Orchestration, Platform
 
 
@@ -71,12 +70,10 @@ class SlurmOrchestration(Orchestration):
         self, scope: Construct, platform: Platform, *, stored: Mapping[str, str]
     ) -> Sequence[Construct]:
         """Let the controller read the secret of the database; a role that exists is not changed."""
-        key, cluster = platform.keys.accounting, self._config.cluster
+        key = platform.keys.accounting
         key_arn = None if key is None else key.key_arn
         database = slurm_of(self._config, outputs=stored, secret_key_arn=key_arn).accounting
-        controllers = cluster.groups_of_type(CONTROLLER)
-        roles = [cluster.execution_role_arn, *(group.execution_role_arn for group in controllers)]
-        if database is None or any(roles):
+        role = platform.controller_role
+        if database is None or role is None:
             return ()
-        role = platform.execution_role
         return (AccountingAccess(scope, "AccountingAccess", database=database, role=role),)

@@ -26,6 +26,7 @@ BLOCK = {
 GROUP_ARN = "arn:aws:resource-groups:us-west-2:111122223333:group/reservations"
 REPLACING: list[Group] = [
     {"detailed_monitoring": True},
+    {"http_put_response_hop_limit": 2},
     {"placement_group": True},
     {"raid0": False},
     {"release_version": "1.35.2-20251112"},

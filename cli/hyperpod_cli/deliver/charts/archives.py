@@ -11,9 +11,10 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from hyperpod_cdk.schema.errors import one_line
+from hyperpod_cdk.schema.given_file import given_bytes
 from hyperpod_cli.deliver.charts.pins import NOT_RECORDED, Dependency, Pins, first_of
 from hyperpod_cli.helm.helm import ChartError, CommandError, Helm
-from hyperpod_shared.archives import Room, chart_members
+from hyperpod_shared.archives import MOST_PACKAGED_BYTES, Room, chart_members
 
 
 class _Read(BaseModel):
@@ -152,7 +153,11 @@ def _find(dependency: Dependency, *, folder: Path) -> Path:
     """Return the archive of this chart in the folder, whatever its file name."""
     found = []
     for file in sorted(folder.glob("*.tgz")):
-        chart = chart_file_of(file.read_bytes(), archive=file)
+        try:
+            content = given_bytes(file, most_bytes=MOST_PACKAGED_BYTES)
+        except OSError as error:
+            raise ChartError(f"{file} {error.strerror}; fetch it again") from None
+        chart = chart_file_of(content, archive=file)
         if chart.name == dependency.name and same_version(chart.version, dependency.version):
             found.append(file)
     if len(found) != 1:

@@ -6,14 +6,12 @@ from pathlib import Path
 import typer
 from pydantic import BaseModel, ValidationError
 
+from hyperpod_cdk.schema.given_file import given_bytes
 from hyperpod_cli.deliver.charts.package import ARCHIVE_NAME, PROVENANCE_NAME
 from hyperpod_cli.deliver.charts.pins import first_of, load_pins
 from hyperpod_cli.helm.helm import ChartError
 from hyperpod_cli.terminal.atomic_file import PUBLIC, replace_file
-from hyperpod_shared.archives import CHART_LIMIT_BYTES
-
-# What is not compressed, as the package is, is a little larger than what it holds.
-_MOST_BYTES = 2 * CHART_LIMIT_BYTES
+from hyperpod_shared.archives import MOST_PACKAGED_BYTES
 
 
 class _PackagedFile(BaseModel):
@@ -65,8 +63,4 @@ def _read(file: Path) -> bytes:
     """Return what a file has; refuse one that no package is as large as, and what has no end."""
     if file.is_fifo():
         raise ChartError(f"{file}: is a pipe; save the package as a file")
-    with file.open("rb") as stream:
-        content = stream.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
-        raise ChartError(f"{file}: has more than {_MOST_BYTES:,} bytes; take the file anew")
-    return content
+    return given_bytes(file, most_bytes=MOST_PACKAGED_BYTES)

@@ -17,6 +17,7 @@ from typing import Self
 from pydantic import ValidationError, model_validator
 
 from hyperpod_cdk import Config
+from hyperpod_cdk.schema.given_file import given_bytes
 from hyperpod_cdk.schema.named_resources import Kind, named_resources
 from hyperpod_cli.inspect.archive.deployment import (
     ArchivedDeployment,
@@ -152,11 +153,16 @@ def read_archive(path: Path) -> Archive:
         ) from None
 
 
+# Far more than the small files of a deployment; its list of files is read in a second.
+_MOST_BYTES = 16 * 1024 * 1024
+
+
 def _files(path: Path) -> dict[str, bytes]:
     """Return the files of an archive, which may come from anyone."""
     room = Room()
     try:
-        with zipfile.ZipFile(path) as archive:
+        content = given_bytes(path, most_bytes=_MOST_BYTES)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = archive.infolist()
             # Before any is read: each unpacks to no more than it says.
             for member in members:

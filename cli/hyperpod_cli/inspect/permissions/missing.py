@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_cdk.schema.errors import one_line
+from hyperpod_cdk.schema.given_file import given_text
 from hyperpod_cli.terminal.errors import OpsError
 
 Document = Mapping[str, Any]
@@ -28,7 +29,7 @@ class MissingPermission:
 def policy(path: Path) -> Document:
     """Return the policy in a file; raise OpsError if there is none."""
     try:
-        document = json.loads(path.read_text("utf-8"))
+        document = json.loads(given_text(path))
     except (OSError, ValueError, RecursionError) as error:
         raise OpsError(f"--policy: {path} cannot be read: {one_line(error)}") from None
     if not isinstance(document, dict) or "Statement" not in document:

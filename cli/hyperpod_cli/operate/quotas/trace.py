@@ -5,9 +5,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 
 from hyperpod_cdk.facts.instance_types import instance_types
+from hyperpod_cdk.schema.given_file import given_text
 from hyperpod_cli.operate.quotas.cohort import Job
 from hyperpod_cli.operate.quotas.configured import Governed, Nodes
 from hyperpod_cli.terminal.errors import LinesError, OpsError
@@ -75,12 +77,16 @@ class _LineError(Exception):
     """What is wrong with a line."""
 
 
+# A hundred thousand jobs.
+_MOST_BYTES = 16 * 1024 * 1024
+
+
 def read_trace(path: Path) -> Trace:
     """Return the jobs of a file, or refuse it: a line for each of the first mistakes."""
     try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.reader(file, strict=True)
-            rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
+        text = given_text(path, most_bytes=_MOST_BYTES, encoding="utf-8-sig")
+        reader = csv.reader(StringIO(text, newline=""), strict=True)
+        rows = [(reader.line_num, [cell.strip() for cell in row]) for row in reader]
     except OSError as error:
         raise OpsError(f"--jobs: {path}: {error.strerror}; name a file of jobs") from None
     except (UnicodeDecodeError, csv.Error) as error:

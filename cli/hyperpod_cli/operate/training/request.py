@@ -16,6 +16,7 @@ from hyperpod_cdk.facts.job_resources import job_resources
 from hyperpod_cdk.hyperpod.instance_group import InstanceGroupConfig
 from hyperpod_cdk.hyperpod.node_group import NodeGroupConfig
 from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
+from hyperpod_cdk.schema.given_file import given_text
 from hyperpod_cdk.storage.claim_section import READ_ONLY
 from hyperpod_cdk.synthesis.assets import asset_directory
 from hyperpod_cli.operate.job_charts import Object, merged_values, rendered
@@ -237,7 +238,7 @@ def _merged(files: Sequence[Path]) -> dict[str, Any]:
     said: dict[str, Any] = {}
     for file in files:
         try:
-            document = yaml.safe_load(file.read_text("utf-8"))
+            document = yaml.safe_load(given_text(file))
         except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
             why = " ".join(str(error).split())
             raise OpsError(f"--values: {file} cannot be read as YAML: {why}") from None

@@ -6,6 +6,7 @@ from hyperpod_cdk import Config, EksConfig
 from hyperpod_cdk.checks.eks.editors_namespaces import editors_namespaces
 from hyperpod_cdk.checks.eks.existing_control_plane import existing_control_plane
 from hyperpod_cdk.checks.eks.node_roles import node_roles
+from hyperpod_cdk.checks.eks.shared_rights import shared_rights
 from hyperpod_cdk.eks.checks.kubernetes_version import kubernetes_version
 from hyperpod_cdk.eks.checks.public_endpoint import public_endpoint
 from tests.support.rule_cases import ERROR, WARNING, Cases, config
@@ -92,11 +93,27 @@ CASES[editors_namespaces] = {
     },
     **{
         f"of an add-on: {name}": (_edited(name), (ERROR, _FIRST))
-        for name in ("hyperpod-o*", "amazon-cloudwatch", "hyperpod-grafana", "jupyter-k8s-*")
+        for name in (
+            "hyperpod-o*",
+            "amazon-cloudwatch",
+            "hyperpod-grafana",
+            "jupyter-k8s-*",
+            "node-health-*",
+        )
     },
     "of another chart": (
         _edited("own-*", helm={"adopt_namespaces": ["own-operator"]}),
         (ERROR, _FIRST),
+    ),
+}
+
+
+CASES[shared_rights] = {
+    "their own": _edited("team"),
+    "everyone's": (_edited("team", "def*"), (WARNING, _SECOND)),
+    "a chart's own": (
+        config(helm={"values": {"cluster-role-and-bindings": {"enabled": True}}}),
+        (WARNING, "helm.values.cluster-role-and-bindings"),
     ),
 }
 

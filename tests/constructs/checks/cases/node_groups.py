@@ -8,6 +8,7 @@ from hyperpod_cdk.checks.efa_zones import efa_zones
 from hyperpod_cdk.checks.eks.group_names import group_names
 from hyperpod_cdk.checks.eks.node_group_addresses import node_group_addresses
 from hyperpod_cdk.checks.eks.node_group_count import node_group_count
+from hyperpod_cdk.checks.eks.node_group_metadata import node_group_metadata
 from hyperpod_cdk.checks.eks.node_group_release import node_group_release
 from hyperpod_cdk.checks.eks.node_group_volume_key import node_group_volume_key
 from hyperpod_cdk.checks.eks.reservation_updates import reservation_updates
@@ -104,6 +105,21 @@ CASES[efa_zones] = {
         _with(_group(_P4D), _group(_P4D, 1, availability_zone_id=OTHER_ZONE), network=_TWO_ZONES),
         (WARNING, "node_groups[1].availability_zone_id"),
     ),
+}
+_INFERENCE = dict.fromkeys(
+    ("cert_manager", "metrics_server", "s3_csi_driver", "inference_operator"), True
+)
+CASES[node_group_metadata] = {
+    "of the node alone": _with(_group(_CPU)),
+    "of pods": (
+        _with(_group(_CPU, http_put_response_hop_limit=2)),
+        (WARNING, "node_groups[0].http_put_response_hop_limit"),
+    ),
+    "of a load balancer controller": (
+        _with(_group(_CPU), operators=_INFERENCE),
+        (WARNING, "node_groups[0].taints"),
+    ),
+    "that it does not run on": _with(_group(_CPU, taints=[TAINT]), operators=_INFERENCE),
 }
 CASES[spot_placement] = {
     "several types": _with(_group(["g5.xlarge", "g5.2xlarge"], capacity="Spot")),
