@@ -2,6 +2,8 @@
 
 import json
 from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -180,3 +182,39 @@ def test_what_the_image_has_not_is_no_fault_of_the_node() -> None:
 def test_a_program_that_hangs_has_failed() -> None:
     done = PROGRAM.run("sleep", "60", seconds=0.01)
     assert (done.code, done.output) == (1, "sleep did not end within 0 s")
+
+
+class Metadata(BaseHTTPRequestHandler):
+    """The instance metadata of a node: a token, then the name of its role."""
+
+    def do_PUT(self) -> None:
+        """Give a token."""
+        self._answer("token")
+
+    def do_GET(self) -> None:
+        """Name the role to who has the token."""
+        self._answer("NodeRole" if self.headers["X-aws-ec2-metadata-token"] == "token" else "")
+
+    def _answer(self, text: str) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+def test_a_pod_that_reaches_the_metadata_is_told_of() -> None:
+    with HTTPServer(("127.0.0.1", 0), Metadata) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        reached = found(PROGRAM.metadata(f"127.0.0.1:{server.server_port}"))
+        server.shutdown()
+    not_reached = found(PROGRAM.metadata(f"127.0.0.1:{server.server_port}"))
+
+    assert reached == [
+        ("instance metadata", "ok", "reached: every pod here gets role NodeRole of the node")
+    ]
+    assert not_reached == [
+        ("instance metadata", "ok", "not reached: no pod here gets the role of the node")
+    ]

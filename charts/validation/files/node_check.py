@@ -7,6 +7,7 @@ image has not is told, and is no fault of the node.
 from __future__ import annotations
 
 import argparse
+import http.client
 import json
 import os
 import re
@@ -31,6 +32,10 @@ _PROGRAMS_XIDS = frozenset({13, 31, 43, 45, 68, 109})
 # NVRM: Xid (PCI:0000:53:00): 79, pid=..., https://docs.nvidia.com/deploy/xid-errors/
 _XID = re.compile(r"NVRM: Xid \((?:PCI:)?([0-9a-fA-F:.]+)[^)]*\): (\d+)")
 _MOST_TOLD = 4
+# https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/instancedata-data-retrieval.html
+_METADATA, _METADATA_SECONDS = "169.254.169.254", 2.0
+_MOST_BYTES = 1024
+_ROLES = "/latest/meta-data/iam/security-credentials/"
 
 
 class Line(NamedTuple):
@@ -209,6 +214,36 @@ def node(asked: argparse.Namespace) -> Iterator[Line]:
         yield from neuron(run("neuron-ls", "--json-output"), expected=asked.neuron)
     if asked.efa:
         yield from efa(run("fi_info", "-p", "efa", "-t", "FI_EP_RDM"), expected=asked.efa)
+    yield from metadata()
+
+
+def metadata(host: str = _METADATA, *, seconds: float = _METADATA_SECONDS) -> Iterator[Line]:
+    """Yield what a pod gets of the instance metadata, which is no fault of the node.
+
+    Where the hop limit is 1, the answer does not come. A proxy is not asked.
+    """
+    check = "instance metadata"
+    connection = http.client.HTTPConnection(host, timeout=seconds)
+    try:
+        connection.request(
+            "PUT", "/latest/api/token", headers={"X-aws-ec2-metadata-token-ttl-seconds": "60"}
+        )
+        answer = connection.getresponse()
+        token = answer.read(_MOST_BYTES).decode("ascii", "replace").strip()
+        if answer.status != http.HTTPStatus.OK:
+            yield Line(check, OK, f"reached, but gives no token ({answer.status})")
+            return
+        connection.request("GET", _ROLES, headers={"X-aws-ec2-metadata-token": token})
+        answer = connection.getresponse()
+        role = answer.read(_MOST_BYTES).decode("ascii", "replace").strip()
+        told = f"role {role[:64]}" if answer.status == http.HTTPStatus.OK else "no role"
+        yield Line(check, OK, f"reached: every pod here gets {told} of the node")
+    except OSError:  # no answer, no route, or a policy of the network
+        yield Line(check, OK, "not reached: no pod here gets the role of the node")
+    except (ValueError, http.client.HTTPException) as error:
+        yield Line(check, SKIPPED, f"not known: {type(error).__name__}")
+    finally:
+        connection.close()
 
 
 def _logged_xids(log: str) -> Iterator[Line]:
