@@ -46,10 +46,19 @@ _SHORTEST = 10
 
 _ASKED: Sequence[tuple[str, str, str]] = (
     # What nodes do is not rehearsed.
+    *(
+        (
+            role,
+            "ManageNetworkInterfaces DetachNetworkInterfaces TagNetworkInterfaces DescribeNetwork",
+            _CNI,
+        )
+        for role in ("ExecutionRole", "ControllerRole")
+    ),
+    ("ControllerRole", "PullImages", _PULLS),
     (
-        "ExecutionRole",
-        "ManageNetworkInterfaces DetachNetworkInterfaces TagNetworkInterfaces DescribeNetwork",
-        _CNI,
+        "ControllerRole",
+        "GrantVolumeKeys DescribeVolumeKeys",
+        f"{_HYPERPOD}/smcluster-cmk.html",
     ),
     ("NodeGroupsNodeRole", "ManageNetworkInterfaces TagNetworkInterfaces DescribeNetwork", _CNI),
     (
@@ -70,7 +79,7 @@ _ASKED: Sequence[tuple[str, str, str]] = (
     ("ExecutionRole", "ListDataBuckets ListDataPrefix ReadData", _S3),
     # The local Secrets Manager does not ask KMS whether who reads a secret may decrypt it.
     (
-        "ExecutionRole",
+        "ControllerRole",
         "DecryptAccountingSecret",
         "https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html",
     ),
@@ -89,7 +98,8 @@ _ASKED: Sequence[tuple[str, str, str]] = (
     # What the CSI driver does is not rehearsed.
     (
         "FsxCsiDriverRole",
-        "CreateFileSystems ChangeOwnFileSystems DescribeFileSystems CreateServiceLinkedRole",
+        "CreateFileSystems ChangeOwnFileSystems DescribeFileSystems CreateServiceLinkedRole "
+        "SpareOtherFileSystems",
         _CSI_DRIVER,
     ),
     (
@@ -126,6 +136,7 @@ _ASKED: Sequence[tuple[str, str, str]] = (
         "CreateServiceLinkedRole LookForLoadBalancers CreateSecurityGroups TagNewSecurityGroups "
         "TagOwnSecurityGroups OpenSecurityGroups DeleteOwnSecurityGroups CreateLoadBalancers "
         "TagNewLoadBalancers TagOwnLoadBalancers ChangeOwnLoadBalancers ListenOnLoadBalancers "
+        "TagNewListeners TagOwnListeners "
         "RegisterPods",
         _LOAD_BALANCERS,
     ),
