@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from provisioner import handler
-from tests.provisioner.histories.requests import Operation, Request
+from tests.provisioner.histories.plan import Operation, Request
 from tests.provisioner.histories.world import LONGEST_RUN_SECONDS, KilledError, World, called
 
 POLL_SECONDS = 30.0

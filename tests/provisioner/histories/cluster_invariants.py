@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tests.provisioner.histories.cloudformation import Stack
 from tests.provisioner.histories.cluster_templates import NAME, ClusterTemplate
 from tests.provisioner.histories.clusters import DEFAULT_AMI, OPERATOR, Change, Cluster, Group
 from tests.provisioner.histories.invariants import (
@@ -14,9 +13,9 @@ from tests.provisioner.histories.invariants import (
     NOT_TRUE,
     NOT_UNDONE,
     SLACK_SECONDS,
-    Watch,
+    Subject,
 )
-from tests.provisioner.histories.requests import Request
+from tests.provisioner.histories.plan import Request
 from tests.provisioner.histories.sagemaker import SageMaker
 from tests.provisioner.histories.slurm import is_in_slurm_as, is_told_as, misled
 
@@ -45,9 +44,8 @@ class Snapshot:
     slurm: Mapping[str, Any] | None
 
 
-@dataclass(kw_only=True)
-class ClusterWatch(Watch):
-    """Looks at what happens to a cluster; `sagemaker` is HyperPod as it truly is."""
+class ClusterRules(Subject):
+    """What must hold of a cluster; `sagemaker` is HyperPod as it truly is."""
 
     sagemaker: SageMaker
 
@@ -164,7 +162,7 @@ class ClusterWatch(Watch):
             and cluster.status == "Updating"
             and cluster.busy_for is request
             and cluster.taken_back_from is not request
-            and self.world.now < request.sent_at + LEAST_LASTING
+            and not self.lasted(request)
         )
         if own:
             return f"a {request.kind} fails for what it does itself"
@@ -289,15 +287,11 @@ class ClusterWatch(Watch):
         if not tries and cluster.slurm != before.slurm and not is_told_as(cluster, wanted):
             self.violated(NOT_UNDONE, "rollback: Slurm is told something else")
 
-    def healed(  # noqa: PLR0912 - each is one difference
-        self, stack: Stack, template: ClusterTemplate
-    ) -> None:
-        request = stack.requests[-1]
-        if request.error is not None or request.wanted is not template:
-            return
-        if any(each.wanted.wait_for == "accepted" for each in stack.requests):
+    def healed(self, request: Request) -> None:
+        template: ClusterTemplate = request.wanted
+        if any(one.wanted.wait_for == "accepted" for one in request.siblings):
             return  # what was only accepted may have been taken back unseen
-        if any(map(self._could_note_nothing, stack.requests)):
+        if any(map(self._could_note_nothing, request.siblings)):
             return
         cluster = self.sagemaker.clusters.get(NAME)
         if cluster is None:

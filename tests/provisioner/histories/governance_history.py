@@ -3,37 +3,33 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 from hyperpod_shared.governance import IN_FORCE, Noun, policy_name, quota_name, says
-from tests.provisioner.histories.cloudformation import Stack
 from tests.provisioner.histories.governance_service import (
     TOO_MANY,
     GovernanceConduct,
     GovernanceService,
     State,
 )
-from tests.provisioner.histories.history import Plan, Subject
 from tests.provisioner.histories.invariants import (
-    LEAST_LASTING,
     NOT_ASKED,
     NOT_OWNED,
     NOT_TRUE,
-    NOT_UNDONE,
-    Watch,
+    Subject,
 )
 from tests.provisioner.histories.kubernetes import connected
-from tests.provisioner.histories.requests import Operation, Request
+from tests.provisioner.histories.plan import Plan, Request
 from tests.provisioner.histories.world import Invocation, World
 
 _CLUSTER = "ml"
 _TEAMS = ("research", "product", "students")
 _OTHERS = "theirs"
 _QUIET_SECONDS = 1000.0
-_MANY_FAULTS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,8 +60,8 @@ class GovernanceTemplate:
     @property
     def things(self) -> dict[str, dict[str, Any]]:
         """All of it by name."""
-        teams = [team for team, _ in self.nodes]
-        quotas = {quota_name(_CLUSTER, team): quota for team, quota in zip(teams, self.quotas)}  # noqa: B905 - as long
+        names = (quota_name(_CLUSTER, team) for team, _ in self.nodes)
+        quotas = dict(zip(names, self.quotas, strict=True))
         return {policy_name(_CLUSTER): {"SchedulerConfig": self.policy}, **quotas}
 
     @property
@@ -88,10 +84,76 @@ class GovernanceTemplate:
         return f"{', '.join(f'{team} {nodes}' for team, nodes in self.nodes)} at {self.weight}"
 
 
-@dataclass(kw_only=True)
-class GovernanceWatch(Watch):
-    service: GovernanceService
-    begun: dict[tuple[str, float], set[str]] = field(default_factory=dict)
+class GovernanceSubject(Subject):
+    """Task governance of a cluster, of which a quota is somebody else's."""
+
+    resource_type = "Custom::TaskGovernance"
+    pauses = (1.0, 30.0, 150.0, 600.0)
+
+    def __init__(self, plan: Plan, world: World) -> None:
+        super().__init__(plan, world)
+        self.service = service = GovernanceService(
+            world=world, conduct=self.conduct, on_change=self.changes
+        )
+        self.services = {
+            "sagemaker": service,
+            "eks": SimpleNamespace(describe_cluster=service.describe_eks),
+        }
+        self.begun: dict[tuple[str, float], set[str]] = {}
+        theirs = {
+            "Name": f"{_OTHERS}-quota",
+            "ComputeQuotaConfig": {"ComputeQuotaResources": []},
+            "ComputeQuotaTarget": {"TeamName": "theirs"},
+        }
+        service.put(Noun.QUOTA, theirs)
+
+    @staticmethod
+    def templates(random: Random) -> Iterator[GovernanceTemplate]:
+        """Draw quotas: teams come and go, quotas change and change back, and one fails."""
+        weight = 50
+        for number in range(random.choice((1, 2, 3, 3, 4))):
+            nodes = {team: random.choice((1, 2)) for team in _TEAMS if random.random() < 0.7}
+            nodes.setdefault(_TEAMS[0], 1)
+            if number and random.random() < 0.15:
+                nodes[random.choice([*nodes])] = TOO_MANY
+            if random.random() < 0.3:
+                weight = random.choice((50, 60))
+            yield GovernanceTemplate(nodes=tuple(sorted(nodes.items())), weight=weight)
+
+    @staticmethod
+    def drawn_conduct(random: Random) -> GovernanceConduct:
+        available_at = random.choice((0.0, 0.0, 0.0, 60.0, 300.0))
+        race = random.choice((0.0, 0.0, 20.0, 90.0))
+        gone_at = random.choice((200.0, 1000.0)) if random.random() < 0.03 else 0.0
+        return GovernanceConduct(
+            change_seconds=random.choice((1.0, 5.0, 40.0, 130.0)),
+            delete_seconds=random.choice((1.0, 20.0, 100.0)),
+            available_at=available_at,
+            webhook_at=available_at + race,
+            refuses_at_work=random.random() < 0.5,
+            keeps_deleted=random.random() < 0.5,
+            failing_deletions=random.choice((0, 0, 0, 0, 1, 3)),
+            cluster_gone_at=gone_at,
+        )
+
+    def next_template(self, template: GovernanceTemplate) -> GovernanceTemplate:
+        return replace(template, weight=template.weight + 1)
+
+    def make_foreign(self) -> None:
+        """Let somebody else have made the policy."""
+        self.service.put(Noun.POLICY, {"Name": f"{_OTHERS}-policy", "SchedulerConfig": {}})
+
+    def calm_down(self) -> float:
+        """Let Kueue run and deletions succeed; let somebody change a quota by hand."""
+        conduct = self.conduct
+        conduct.available_at = conduct.webhook_at = conduct.cluster_gone_at = 0.0
+        conduct.failing_deletions = 0
+        drifted = quota_name(_CLUSTER, _TEAMS[0])
+        self.world.after(_QUIET_SECONDS / 2, lambda: self.service.drift(drifted))
+        return _QUIET_SECONDS
+
+    def connected(self) -> AbstractContextManager[None]:
+        return connected(self.service, cluster="ml-eks", namespace="kueue-system")
 
     def changes(self, what: str, state: State, invocation: Invocation) -> None:
         request: Request = invocation.request
@@ -113,23 +175,19 @@ class GovernanceWatch(Watch):
         if self.service.has_cluster and self._own:
             self.violated(NOT_TRUE, "a deletion is a success, and something is there")
 
-    def healed(self, stack: Stack, template: GovernanceTemplate) -> None:
-        assert stack.template is template
-        self.compare(NOT_UNDONE, stack.requests[-1], "repaired")
-
     def is_false(self, request: Request) -> str:
-        conduct = self.service.conduct
+        conduct = self.conduct
         has_cause = (
             request.wanted.fails
             or not self.service.has_cluster
             or conduct.failing_deletions
             or self._has_foreign_policy
         )
-        return "" if has_cause or self._lasted(request) else f"a {request.kind} fails for nothing"
+        return "" if has_cause or self.lasted(request) else f"a {request.kind} fails for nothing"
 
     def is_hindered(self, request: Request) -> bool:
         """Say whether the hour went by over lost calls, or there is nothing left to put back."""
-        return self._lasted(request) or not self.service.has_cluster
+        return self.lasted(request) or not self.service.has_cluster
 
     def compare(self, invariant: int, request: Request, kind: str) -> None:
         wanted = request.wanted.things
@@ -143,9 +201,6 @@ class GovernanceWatch(Watch):
             elif state is not None and not says(state, content):
                 self.violated(invariant, f"{kind}: says something else", name)
 
-    def _lasted(self, request: Request) -> bool:
-        return self.world.now - request.sent_at >= LEAST_LASTING
-
     @property
     def _own(self) -> list[State]:
         return [state for state in self.service.truth if _OTHERS not in state["Name"]]
@@ -154,92 +209,3 @@ class GovernanceWatch(Watch):
     def _has_foreign_policy(self) -> bool:
         truth = self.service.truth
         return any(one["noun"] is Noun.POLICY and _OTHERS in one["Name"] for one in truth)
-
-
-class GovernanceSubject(Subject):
-    """Task governance of a cluster, of which a quota is somebody else's."""
-
-    resource_type = "Custom::TaskGovernance"
-
-    def __init__(self, plan: Plan, world: World) -> None:
-        self._service = service = GovernanceService(world=world, conduct=plan.conduct)
-        self.watch = service.notes = GovernanceWatch(world=world, service=service)
-        self.services: Mapping[str, Any] = {"sagemaker": service, "eks": _Eks(service)}
-        service.put(
-            Noun.QUOTA,
-            {
-                "Name": f"{_OTHERS}-quota",
-                "ComputeQuotaConfig": {"ComputeQuotaResources": []},
-                "ComputeQuotaTarget": {"TeamName": "theirs"},
-            },
-        )
-
-    def make_foreign(self) -> None:
-        """Let somebody else have made the policy."""
-        self._service.put(Noun.POLICY, {"Name": f"{_OTHERS}-policy", "SchedulerConfig": {}})
-
-    def calm_down(self) -> float:
-        """Let Kueue run and deletions succeed; let somebody change a quota by hand."""
-        service = self._service
-        service.conduct = replace(
-            service.conduct,
-            available_at=0.0,
-            webhook_at=0.0,
-            failing_deletions=0,
-            cluster_gone_at=0.0,
-        )
-        drifted = quota_name(_CLUSTER, _TEAMS[0])
-        self._service.world.after(_QUIET_SECONDS / 2, lambda: service.drift(drifted))
-        return _QUIET_SECONDS
-
-    def next_template(self, template: GovernanceTemplate) -> GovernanceTemplate:
-        return replace(template, weight=template.weight + 1)
-
-    def connected(self) -> AbstractContextManager[None]:
-        return connected(self._service, cluster="ml-eks", namespace="kueue-system")
-
-
-@dataclass(frozen=True)
-class _Eks:
-    service: GovernanceService
-
-    def describe_cluster(self, *, name: str) -> dict[str, Any]:
-        return self.service.describe_eks(name=name)
-
-
-def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Operation, ...]:
-    """Draw deployments: teams come and go, quotas change and change back, and one fails."""
-    drawn = []
-    weight = 50
-    for number in range(random.choice((1, 2, 3, 3, 4))):
-        nodes = {team: random.choice((1, 2)) for team in _TEAMS if random.random() < 0.7}
-        nodes.setdefault(_TEAMS[0], 1)
-        if number and random.random() < 0.15:
-            nodes[random.choice([*nodes])] = TOO_MANY
-        if random.random() < 0.3:
-            weight = random.choice((50, 60))
-        drawn.append(
-            Operation(
-                kind="deploy",
-                template=GovernanceTemplate(nodes=tuple(sorted(nodes.items())), weight=weight),
-                pause=random.choice((1.0, 30.0, 150.0, 600.0)),
-                **next(accidents),
-            )
-        )
-    return tuple(drawn)
-
-
-def conduct(random: Random) -> GovernanceConduct:
-    available_at = random.choice((0.0, 0.0, 0.0, 60.0, 300.0))
-    race = random.choice((0.0, 0.0, 20.0, 90.0))
-    gone_at = random.choice((200.0, 1000.0)) if random.random() < 0.03 else 0.0
-    return GovernanceConduct(
-        change_seconds=random.choice((1.0, 5.0, 40.0, 130.0)),
-        delete_seconds=random.choice((1.0, 20.0, 100.0)),
-        available_at=available_at,
-        webhook_at=available_at + race,
-        refuses_at_work=random.random() < 0.5,
-        keeps_deleted=random.random() < 0.5,
-        failing_deletions=random.choice((0, 0, 0, 0, 1, 3)),
-        cluster_gone_at=gone_at,
-    )

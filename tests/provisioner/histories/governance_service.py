@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import count
-from typing import Any, Protocol
+from typing import Any
 
 from hyperpod_shared.governance import KUEUE_DEPLOYMENT, Noun
 from tests.provisioner.histories.kubernetes import reach
@@ -26,7 +26,7 @@ _OF_ONE_NODE = {"VCpu": 48.0, "MemoryInGiB": 192.0}
 State = Mapping[str, Any]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class GovernanceConduct:
     """How HyperPod and Kueue conduct themselves.
 
@@ -49,24 +49,18 @@ class GovernanceConduct:
     cluster_gone_at: float = 0.0
 
 
-class Notes(Protocol):
-    """What must hold is looked at before each change."""
-
-    def changes(self, what: str, state: State, invocation: Invocation) -> None:
-        """Look at a change."""
-
-
 @dataclass(kw_only=True)
 class GovernanceService:
     """The policies and quotas of one HyperPod cluster.
 
     Attributes:
+        on_change: Told of each change before it is made.
         objects: The state of each object by id; None when it is gone.
     """
 
     world: World
     conduct: GovernanceConduct
-    notes: Notes = field(init=False)
+    on_change: Callable[[str, State, Invocation], None]
     objects: dict[str, Past] = field(default_factory=dict)
     helm: None = None
 
@@ -207,7 +201,7 @@ class GovernanceService:
     def _tell(self, what: str, state: State) -> None:
         invocation = self.world.invocation
         self.world.note(invocation.who, "%s %s", what, state["Name"])
-        self.notes.changes(what, state, invocation)
+        self.on_change(what, state, invocation)
 
     def _put(self, identifier: str, state: State, *, status: str, reason: str = "") -> None:
         now = self.world.now

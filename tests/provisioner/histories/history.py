@@ -1,85 +1,22 @@
-"""A history: what is going to happen, and how it happens."""
+"""Plays a history."""
 
 import os
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
 
 from provisioner import handler
 from provisioner.framework.retry import Clock
 from tests.provisioner.histories.cloudformation import Stack
 from tests.provisioner.histories.dynamodb import Table
-from tests.provisioner.histories.invariants import Violation, Watch, watched_log
-from tests.provisioner.histories.requests import Operation
-from tests.provisioner.histories.world import Faults, Row, World
+from tests.provisioner.histories.invariants import Subject, Violation, watched_log
+from tests.provisioner.histories.plan import Operation, Plan
+from tests.provisioner.histories.world import Row, World
 
 _LONGEST_SECONDS = 60_000.0
 os.environ.setdefault("JOURNAL_TABLE", "journal")
-
-
-@dataclass(frozen=True, kw_only=True)
-class ByHand:
-    """A change by an operator: when after the beginning of an operation, and what."""
-
-    operation: int
-    after: float
-    action: str
-    group: str
-    count: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Plan:
-    """What is going to happen.
-
-    Attributes:
-        seed: Decides what the plan leaves open, such as how long each call takes.
-        foreign: Whether another stack has made something of the name.
-        heals: Whether a deployment without faults comes last.
-        lasts: Whether the waiters that nobody listens to are watched until they end.
-    """
-
-    seed: int
-    about: str
-    subject: "Callable[[Plan, World], Subject]"
-    profile: str
-    operations: tuple[Operation, ...]
-    by_hand: tuple[ByHand, ...] = ()
-    conduct: Any
-    faults: Faults
-    foreign: bool = False
-    heals: bool = True
-    lasts: bool = False
-
-
-class Subject(ABC):
-    """What a history is about: a custom resource, its service, and what must hold of it."""
-
-    resource_type: str
-    watch: Watch
-    services: Mapping[str, Any]
-
-    def by_hand(self, change: ByHand) -> None:  # noqa: B027 - nothing where no operator does
-        """Let an operator change something, where one does."""
-
-    def make_foreign(self) -> None:  # noqa: B027 - nothing where none can
-        """Let another stack have made something of the name, where one can."""
-
-    @abstractmethod
-    def calm_down(self) -> float:
-        """Let nothing fail any more; return for how many seconds something is under way."""
-
-    @abstractmethod
-    def next_template(self, template: Any) -> Any:  # noqa: ANN401 - the subject's own
-        """Return what is deployed last."""
-
-    def connected(self) -> AbstractContextManager[None]:
-        """Return a context in which the provisioner talks to what is no client of boto3."""
-        return nullcontext()
 
 
 @dataclass(kw_only=True)
@@ -100,26 +37,25 @@ class _History:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.world = World(seed=plan.seed, faults=plan.faults)
-        self.subject = plan.subject(plan, self.world)
-        self.watch = self.subject.watch
+        self.subject: Subject = plan.subject(plan, self.world)
         self.stack = Stack(
             world=self.world,
             resource_type=self.subject.resource_type,
-            on_sent=self.watch.sent,
-            on_answered=self.watch.answered,
+            on_sent=self.subject.sent,
+            on_answered=self.subject.answered,
         )
 
     def play(self) -> Outcome:
         if self.plan.foreign:
             self.subject.make_foreign()
-        with self._services(), self.subject.connected(), watched_log(self.watch.log_line):
+        with self._services(), self.subject.connected(), watched_log(self.subject.log_line):
             try:
                 self._happen()
             finally:
                 self.world.close()
         return Outcome(
             plan=self.plan,
-            violations=self.watch.violations,
+            violations=self.subject.violations,
             rows=self.world.rows,
             drawn=self.world.drawn,
         )
@@ -131,7 +67,7 @@ class _History:
             self.world.run(lambda: self.stack.waiters == 0 or self._is_over())
         if self.plan.heals and self.stack.template is not None and not self.plan.foreign:
             self._heal()
-        self.watch.end(self.stack)
+        self.subject.end(self.stack)
 
     def _is_over(self) -> bool:
         return self.world.elapsed > _LONGEST_SECONDS
@@ -159,13 +95,13 @@ class _History:
         if not self.stack.idle or self.stack.template is None:
             return  # it took longer than any history lasts
         template = self.subject.next_template(self.stack.template)
-        self.watch.heals = True
+        self.subject.heals = True
         self.world.note("user", "deploys %s", template.text)
         self.stack.begin(Operation(kind="deploy", template=template))
         self.world.run(lambda: self.stack.idle or self._is_over())
         request = self.stack.requests[-1]
         if request.error is None and request.wanted is template:
-            self.watch.healed(self.stack, template)
+            self.subject.healed(request)
 
     @contextmanager
     def _services(self) -> Iterator[None]:

@@ -1,8 +1,10 @@
 """What must hold in every history, whatever happens, and how it is noted that it did not."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from random import Random
 from typing import Any
 
 from botocore.exceptions import ClientError, HTTPClientError
@@ -10,7 +12,7 @@ from botocore.exceptions import ClientError, HTTPClientError
 from hyperpod_shared.errors import ProvisioningError
 from provisioner.framework import log
 from tests.provisioner.histories.cloudformation import HOUR, Stack
-from tests.provisioner.histories.requests import Request
+from tests.provisioner.histories.plan import ByHand, Operation, Plan, Request
 from tests.provisioner.histories.world import World
 
 NOT_ASKED, NOT_TRUE, NOT_UNDONE, NOT_ANSWERED, NOT_OWNED, NOT_SECRET, NOT_FINAL = range(1, 8)
@@ -58,17 +60,67 @@ class Violation:
     at: float
 
 
-@dataclass(kw_only=True)
-class Watch:
-    """Looks at what happens and notes what must not.
+class Subject(ABC):
+    """What a history is about: a custom resource, its services, and what must hold of it.
 
     Attributes:
+        services: What stands in for boto3's clients, by name.
+        conduct: How they conduct themselves from now on.
         heals: Whether a deployment without faults is under way, which must succeed.
     """
 
-    world: World
-    violations: list[Violation] = field(default_factory=list)
-    heals: bool = False
+    resource_type: str
+    pauses: Sequence[float]
+    """How many seconds may pass between two deployments."""
+
+    def __init__(self, plan: Plan, world: World) -> None:
+        self.world = world
+        self.conduct = replace(plan.conduct)
+        self.services: Mapping[str, Any] = {}
+        self.violations: list[Violation] = []
+        self.heals = False
+
+    # What is going to happen.
+
+    @staticmethod
+    @abstractmethod
+    def templates(random: Random) -> Iterator[Any]:
+        """Draw what is deployed, one template after the other."""
+
+    @staticmethod
+    @abstractmethod
+    def drawn_conduct(random: Random) -> Any:  # noqa: ANN401 - the subject's own
+        """Draw how the services conduct themselves."""
+
+    @staticmethod
+    def changes_by_hand(
+        random: Random,  # noqa: ARG004 - where an operator does something
+        operations: Sequence[Operation],  # noqa: ARG004
+    ) -> Iterator[ByHand]:
+        """Draw what an operator does."""
+        return iter(())
+
+    def next_template(self, template: Any) -> Any:  # noqa: ANN401 - the subject's own
+        """Return what is deployed last."""
+        return replace(template, version=template.version + 1)
+
+    # How it happens.
+
+    def by_hand(self, change: ByHand) -> None:  # noqa: B027 - nothing where no operator does
+        """Let an operator change something, where one does."""
+
+    def make_foreign(self) -> None:  # noqa: B027 - nothing where none can
+        """Let another stack have made something of the name, where one can."""
+
+    @abstractmethod
+    def calm_down(self) -> float:
+        """Let nothing fail any more; return for how many seconds something is under way."""
+
+    def connected(self) -> AbstractContextManager[None]:
+        """Return a context in which the provisioner talks to what is no client of boto3."""
+        return nullcontext()
+
+    # What must hold.
 
     def violated(self, invariant: int, kind: str, text: str = "") -> None:
         self.violations.append(
@@ -100,7 +152,7 @@ class Watch:
             )
         return over
 
-    def sent(self, request: Request) -> None:
+    def sent(self, request: Request) -> None:  # noqa: B027 - where it is compared later
         """Remember what there is when a request is sent."""
 
     def answered(self, request: Request) -> None:
@@ -123,14 +175,21 @@ class Watch:
     def rolled_back(self, request: Request) -> None:
         self.compare(NOT_UNDONE, request, request.kind)
 
-    def compare(self, invariant: int, request: Request, kind: str) -> None:
+    def compare(  # noqa: B027 - a subject may have nothing to compare
+        self, invariant: int, request: Request, kind: str
+    ) -> None:
         """Compare what there is with what a request wants."""
 
-    def deleted(self, request: Request) -> None:
+    def deleted(self, request: Request) -> None:  # noqa: B027 - where something is deleted
         """Look at the success of a deletion."""
 
-    def healed(self, stack: Stack, template: Any) -> None:  # noqa: ANN401 - a subject's template
+    def healed(self, request: Request) -> None:
         """Look whether a deployment without faults has made all as its template says."""
+        self.compare(NOT_UNDONE, request, "repaired")
+
+    def lasted(self, request: Request) -> bool:
+        """Say whether a request took most of its hour."""
+        return self.world.now >= request.sent_at + LEAST_LASTING
 
     def is_hindered(self, request: Request) -> bool:  # noqa: ARG002 - a subject knows more
         """Say whether calls failed for so long that a rollback may say what is left."""
@@ -142,7 +201,6 @@ class Watch:
 
     def _failed(self, request: Request, error: Exception) -> None:
         text = str(error)
-        waited = self.world.now - request.sent_at
         if any(secret in text for secret in _SECRETS):
             self.violated(NOT_SECRET, "a secret is told", text)
         if isinstance(error, TimeoutError):
@@ -152,7 +210,7 @@ class Watch:
         elif len(text.encode()) >= _LONGEST_MESSAGE:
             self.violated(NOT_ANSWERED, "a message that is too long", text)
         elif _passes(error):
-            if waited < LEAST_LASTING:
+            if not self.lasted(request):
                 self.violated(NOT_FINAL, f"a {request.kind} fails for an error that passes", text)
         elif self.is_false(request):
             self.violated(NOT_ANSWERED, self.is_false(request), text)

@@ -3,37 +3,26 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from random import Random
-from typing import Any
 
-from tests.provisioner.histories import (
-    cluster_history,
-    governance_history,
-    release_history,
-    scripts_history,
-    small_history,
-)
-from tests.provisioner.histories.cluster_templates import CHIEF
-from tests.provisioner.histories.history import Plan, Subject
-from tests.provisioner.histories.requests import Operation
+from tests.provisioner.histories.cluster_history import ClusterSubject, SlurmSubject
+from tests.provisioner.histories.governance_history import GovernanceSubject
+from tests.provisioner.histories.invariants import Subject
+from tests.provisioner.histories.plan import Operation, Plan
+from tests.provisioner.histories.release_history import ReleaseSubject
+from tests.provisioner.histories.scripts_history import ScriptsSubject
+from tests.provisioner.histories.small_history import SmallSubject
 from tests.provisioner.histories.world import Faults
 
 PROFILES = ("calm", "throttled", "lagging", "strange", "lost", "killed", "twice", "all")
-SUBJECTS = {
-    "scripts": 0.05,
-    "release": 0.2,
-    "small": 0.05,
-    "governance": 0.1,
-    "cluster": 0.4,
-    "slurm": 0.2,
+SUBJECTS: Mapping[str, tuple[type[Subject], float]] = {
+    "scripts": (ScriptsSubject, 0.05),
+    "release": (ReleaseSubject, 0.2),
+    "small": (SmallSubject, 0.05),
+    "governance": (GovernanceSubject, 0.1),
+    "cluster": (ClusterSubject, 0.4),
+    "slurm": (SlurmSubject, 0.2),
 }
 """What histories are about, with the share of each."""
-_OTHERS: Mapping[str, tuple[Any, type[Subject]]] = {
-    "release": (release_history, release_history.ReleaseSubject),
-    "scripts": (scripts_history, scripts_history.ScriptsSubject),
-    "small": (small_history, small_history.SmallSubject),
-    "governance": (governance_history, governance_history.GovernanceSubject),
-}
-"""What draws those that are not about a cluster."""
 
 
 def planned(seed: int, *, profile: str | None = None, subject: str | None = None) -> Plan:
@@ -41,26 +30,11 @@ def planned(seed: int, *, profile: str | None = None, subject: str | None = None
     random = Random(f"plan {seed}")  # noqa: S311 - a game of chance
     drawn = random.choice(PROFILES)
     profile, about = profile or drawn, subject or _subject(seed)
-    accidents = _accidents(random, profile)
+    made, _ = SUBJECTS[about]
     faults = _faults(random, profile)
-    by_hand: tuple[Any, ...] = ()
-    if about in _OTHERS:
-        module, made = _OTHERS[about]
-        operations: tuple[Operation, ...] = module.operations(random, accidents)
-        service: Any = module.conduct(random)
-    else:
-        operations, first = cluster_history.operations(random, accidents, slurm=about == "slurm")
-        service = cluster_history.conduct(random, continuous=first.continuous)
-        made = cluster_history.ClusterSubject
-        by_hand = tuple(cluster_history.changes_by_hand(random, len(operations)))
-    if about == "slurm":
-        service = cluster_history.slurms_conduct(random, service)
-        by_hand += tuple(cluster_history.edits_of_slurm(random, len(operations)))
-        # What is made anew with another type, or controller, has no way back.
-        anew = {"remove", "delete cluster"}
-        groups = [group for one in operations for group in one.template.groups]
-        turned = any("Login" in group.slurm or group.name == CHIEF for group in groups)
-        by_hand = tuple(one for one in by_hand if not (turned and one.action in anew))
+    operations = tuple(_operations(random, made, profile))
+    conduct = made.drawn_conduct(random)
+    by_hand = tuple(made.changes_by_hand(random, operations))
     deletes = random.random() < 0.25
     if deletes:
         operations += (Operation(kind="delete", pause=random.choice((1.0, 30.0))),)
@@ -71,7 +45,7 @@ def planned(seed: int, *, profile: str | None = None, subject: str | None = None
         profile=profile,
         operations=operations,
         by_hand=by_hand,
-        conduct=service,
+        conduct=conduct,
         faults=faults,
         foreign=random.random() < 0.03,
         heals=not deletes,
@@ -82,13 +56,13 @@ def planned(seed: int, *, profile: str | None = None, subject: str | None = None
 def _subject(seed: int) -> str:
     """Draw what a history is about, with a chance of its own: it changes no other draw."""
     chance = Random(f"subject {seed}")  # noqa: S311
-    return chance.choices([*SUBJECTS], weights=[*SUBJECTS.values()])[0]
+    return chance.choices([*SUBJECTS], weights=[share for _, share in SUBJECTS.values()])[0]
 
 
-def _accidents(random: Random, profile: str) -> Iterator[dict[str, Any]]:
-    """Yield for each operation whether a sibling fails, and whether its request comes twice."""
+def _operations(random: Random, subject: type[Subject], profile: str) -> Iterator[Operation]:
+    """Draw deployments, of which a sibling fails, or whose request comes twice."""
     share = 0.08
-    while True:
+    for template in subject.templates(random):
         fails_after = again = None
         deletes = random.random() < 0.3  # of those that fail while the stack is created
         if random.random() < share:
@@ -96,7 +70,14 @@ def _accidents(random: Random, profile: str) -> Iterator[dict[str, Any]]:
             fails_after *= random.uniform(0.8, 1.3)
         if profile in {"twice", "all"} and random.random() < 0.5:
             again = random.choice((0.5, 5.0, 20.0, 60.0, 180.0))
-        yield {"fails_after": fails_after, "delivered_again": again, "deletes": deletes}
+        yield Operation(
+            kind="deploy",
+            template=template,
+            pause=random.choice(subject.pauses),
+            fails_after=fails_after,
+            delivered_again=again,
+            deletes=deletes,
+        )
         share = 0.5  # of an update; a first deployment is mostly left alone
 
 

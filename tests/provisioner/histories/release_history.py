@@ -12,7 +12,6 @@ from unittest.mock import patch
 
 from hyperpod_shared.owner import Owner
 from provisioner import handler
-from tests.provisioner.histories.cloudformation import Stack
 from tests.provisioner.histories.helm_store import (
     DEPLOYED,
     NAMESPACE,
@@ -22,17 +21,14 @@ from tests.provisioner.histories.helm_store import (
     HelmStore,
     StoredRevision,
 )
-from tests.provisioner.histories.history import Plan, Subject
 from tests.provisioner.histories.invariants import (
-    LEAST_LASTING,
     NOT_ASKED,
     NOT_OWNED,
     NOT_TRUE,
-    NOT_UNDONE,
     SECRET,
-    Watch,
+    Subject,
 )
-from tests.provisioner.histories.requests import Operation, Request
+from tests.provisioner.histories.plan import Plan, Request
 from tests.provisioner.histories.world import STARTS_AT, World
 
 _OTHER = Owner(
@@ -74,11 +70,76 @@ class ReleaseTemplate:
         return f"chart {self.chart} size {self.size}{waits}"
 
 
-@dataclass(kw_only=True)
-class ReleaseWatch(Watch):
-    """Looks at what happens to a release; the store is that as it truly is."""
+class ReleaseSubject(Subject):
+    """A Helm release; the store is that as it truly is."""
 
-    store: HelmStore
+    resource_type = "Custom::HelmRelease"
+    pauses = (1.0, 20.0, 60.0, 150.0)
+
+    def __init__(self, plan: Plan, world: World) -> None:
+        super().__init__(plan, world)
+        self.store = HelmStore(world=world, conduct=self.conduct, on_change=self.changes)
+
+    @staticmethod
+    def templates(random: Random) -> Iterator[ReleaseTemplate]:
+        waits = random.choice((0, 0, 0, 0, 3, 3, 10, 10, 10, 45))
+        template = ReleaseTemplate(chart=1, size=1, wait_minutes=waits)
+        yield template
+        for number in range(random.choice((1, 1, 2, 3))):
+            if random.random() < 0.8:
+                template = replace(template, chart=number + 2)
+            else:
+                template = replace(template, size=number + 2)
+            yield template
+
+    @staticmethod
+    def drawn_conduct(random: Random) -> HelmConduct:
+        terminating = creating = (0.0, 0.0)
+        if random.random() < 0.25:
+            begin = random.choice((0.0, 100.0, 250.0, 500.0))
+            terminating = (begin, begin + random.choice((60.0, 300.0, 800.0, 1500.0)))
+        if random.random() < 0.08:
+            begin = random.choice((0.0, 100.0, 250.0))
+            creating = (begin, begin + random.choice((60.0, 300.0)))
+        return HelmConduct(
+            upgrade_seconds=random.choice((5.0, 20.0, 60.0, 200.0, 400.0)),
+            uninstall_seconds=random.choice((5.0, 60.0, 300.0)),
+            ready_seconds=random.choice((5.0, 60.0, 300.0, 1e9)),
+            failing_upgrades=tuple(number for number in range(5) if random.random() < 0.1),
+            terminating=terminating,
+            creating=creating,
+        )
+
+    def next_template(self, template: ReleaseTemplate) -> ReleaseTemplate:
+        return replace(template, size=template.size + 1)
+
+    def make_foreign(self) -> None:
+        self.store.revisions = [
+            StoredRevision(
+                number=1,
+                status=DEPLOYED,
+                description="Install complete",
+                updated=STARTS_AT,
+                labels=_OTHER.labels,
+                content=("other.tgz", 1),
+            )
+        ]
+
+    def calm_down(self) -> float:
+        conduct = self.conduct
+        conduct.ready_seconds = min(conduct.ready_seconds, 60.0)
+        conduct.upgrade_seconds = min(conduct.upgrade_seconds, 60.0)
+        return _QUIET_SECONDS
+
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        store = self.store
+
+        def connected(**_clients: object) -> SimpleNamespace:
+            return SimpleNamespace(connect=store.connect)
+
+        with patch.object(handler, "ReleaseConnection", connected):
+            yield
 
     def changes(self, command: Command) -> None:
         request = command.invocation.request
@@ -102,8 +163,7 @@ class ReleaseWatch(Watch):
 
         A pending revision of a run that may still work is waited for a quarter of an hour.
         """
-        lasted = self.world.now - request.sent_at >= LEAST_LASTING
-        return lasted and request.faults >= _MANY_FAULTS
+        return self.lasted(request) and request.faults >= _MANY_FAULTS
 
     def succeeded(self, request: Request) -> None:
         """Compare what runs with the template, and look whether it is ready."""
@@ -117,11 +177,6 @@ class ReleaseWatch(Watch):
         if last is not None and owner.owns_labels(last.labels):
             self.violated(NOT_TRUE, "a deletion is a success, and the release is there")
 
-    def healed(self, stack: Stack, template: ReleaseTemplate) -> None:
-        request = stack.requests[-1]
-        assert request.wanted is template
-        self.compare(NOT_UNDONE, request, "repaired")
-
     def compare(self, invariant: int, request: Request, kind: str) -> None:
         store = self.store
         template: ReleaseTemplate = request.wanted
@@ -132,85 +187,3 @@ class ReleaseWatch(Watch):
             self.violated(invariant, f"{kind}: the last revision is not deployed")
         elif sum(one.status == DEPLOYED for one in store.revisions) > 1:
             self.violated(invariant, f"{kind}: two revisions are deployed")
-
-
-class ReleaseSubject(Subject):
-    """A Helm release."""
-
-    resource_type = "Custom::HelmRelease"
-
-    def __init__(self, plan: Plan, world: World) -> None:
-        self._store = HelmStore(world=world, conduct=replace(plan.conduct))
-        self.watch = ReleaseWatch(world=world, store=self._store)
-        self._store.on_change = self.watch.changes
-        self.services: Mapping[str, Any] = {}
-
-    def make_foreign(self) -> None:
-        self._store.revisions = [
-            StoredRevision(
-                number=1,
-                status=DEPLOYED,
-                description="Install complete",
-                updated=STARTS_AT,
-                labels=_OTHER.labels,
-                content=("other.tgz", 1),
-            )
-        ]
-
-    def calm_down(self) -> float:
-        conduct = self._store.conduct
-        conduct.ready_seconds = min(conduct.ready_seconds, 60.0)
-        conduct.upgrade_seconds = min(conduct.upgrade_seconds, 60.0)
-        return _QUIET_SECONDS
-
-    def next_template(self, template: ReleaseTemplate) -> ReleaseTemplate:
-        return replace(template, size=template.size + 1)
-
-    @contextmanager
-    def connected(self) -> Iterator[None]:
-        store = self._store
-
-        def connected(**_clients: object) -> SimpleNamespace:
-            return SimpleNamespace(connect=store.connect)
-
-        with patch.object(handler, "ReleaseConnection", connected):
-            yield
-
-
-def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Operation, ...]:
-    template = ReleaseTemplate(
-        chart=1, size=1, wait_minutes=random.choice((0, 0, 0, 0, 3, 3, 10, 10, 10, 45))
-    )
-    drawn = [Operation(kind="deploy", template=template, **next(accidents))]
-    for number in range(random.choice((1, 1, 2, 3))):
-        if random.random() < 0.8:
-            template = replace(template, chart=number + 2)
-        else:
-            template = replace(template, size=number + 2)
-        drawn.append(
-            Operation(
-                kind="deploy",
-                template=template,
-                pause=random.choice((1.0, 20.0, 60.0, 150.0)),
-                **next(accidents),
-            )
-        )
-    return tuple(drawn)
-
-
-def conduct(random: Random) -> HelmConduct:
-    terminating = creating = (0.0, 0.0)
-    if random.random() < 0.25:
-        begin = random.choice((0.0, 100.0, 250.0, 500.0))
-        terminating = (begin, begin + random.choice((60.0, 300.0, 800.0, 1500.0)))
-    if random.random() < 0.08:
-        begin = random.choice((0.0, 100.0, 250.0))
-        creating = (begin, begin + random.choice((60.0, 300.0)))
-    return HelmConduct(
-        upgrade_seconds=random.choice((5.0, 20.0, 60.0, 200.0, 400.0)),
-        uninstall_seconds=random.choice((5.0, 60.0, 300.0)),
-        ready_seconds=random.choice((5.0, 60.0, 300.0, 1e9)),
-        failing_upgrades=tuple(number for number in range(5) if random.random() < 0.1),
-        terminating=terminating,
-        creating=creating,
-    )

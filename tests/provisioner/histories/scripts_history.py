@@ -6,8 +6,8 @@ S3 shows each write at once; it may ask for fewer calls, and an answer may break
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from random import Random
 from typing import Any
@@ -15,10 +15,8 @@ from typing import Any
 from botocore.exceptions import ResponseStreamingError
 
 from hyperpod_shared.content import content_digest
-from tests.provisioner.histories.cloudformation import Stack
-from tests.provisioner.histories.history import Plan, Subject
-from tests.provisioner.histories.invariants import NOT_TRUE, NOT_UNDONE, Watch
-from tests.provisioner.histories.requests import Operation, Request
+from tests.provisioner.histories.invariants import NOT_TRUE, NOT_UNDONE, Subject
+from tests.provisioner.histories.plan import Plan, Request
 from tests.provisioner.histories.world import World, called
 from tests.support.provisioner.fake_s3 import FakeS3, Version
 
@@ -72,7 +70,7 @@ class S3(FakeS3):
 
     world: World
     conduct: ScriptsConduct
-    watch: Watch = field(init=False)
+    is_over: Callable[..., bool]
     reads: int = 0
 
     @called("s3")
@@ -114,7 +112,7 @@ class S3(FakeS3):
     def _tell(self, operation: str, keys: str) -> None:
         invocation = self.world.invocation
         self.world.note(invocation.who, "%s %s", operation, keys)
-        self.watch.is_over(invocation.request, invocation.begun_at, what=operation)
+        self.is_over(invocation.request, invocation.begun_at, what=operation)
 
 
 class _Broken:
@@ -122,9 +120,36 @@ class _Broken:
         raise ResponseStreamingError(error="IncompleteRead")
 
 
-@dataclass(kw_only=True)
-class ScriptsWatch(Watch):
-    s3: S3
+class ScriptsSubject(Subject):
+    """The scripts of a bucket."""
+
+    resource_type = "Custom::LifecycleScripts"
+    pauses = (1.0, 30.0)
+
+    def __init__(self, plan: Plan, world: World) -> None:
+        super().__init__(plan, world)
+        self.s3 = S3(world=world, conduct=self.conduct, is_over=self.is_over)
+        is_theirs = plan.operations[0].template.bucket_owner == "user"
+        self.s3.buckets[_BUCKET] = [*_THEIRS] if is_theirs else []
+        self.services = {"s3": self.s3}
+
+    @staticmethod
+    def templates(random: Random) -> Iterator[ScriptsTemplate]:
+        bucket_owner = random.choice(("deployment", "user"))
+        for version in range(1, random.choice((2, 3, 3, 4)) + 1):
+            paths = tuple(path for path in _PATHS if path == _PATHS[0] or random.random() < 0.7)
+            yield ScriptsTemplate(paths=paths, version=version, bucket_owner=bucket_owner)
+
+    @staticmethod
+    def drawn_conduct(random: Random) -> ScriptsConduct:
+        return ScriptsConduct(
+            broken_streams=tuple(number for number in range(6) if random.random() < 0.05),
+            corrupt=random.random() < 0.03,
+        )
+
+    def calm_down(self) -> float:
+        self.conduct.broken_streams = ()
+        return 1000.0
 
     def deleted(self, request: Request) -> None:
         """Look whether the scripts are gone, with all versions."""
@@ -133,10 +158,9 @@ class ScriptsWatch(Watch):
         if [one for one in self.s3.versions if one.key in template.paths] != theirs:
             self.violated(NOT_TRUE, "a deletion is a success, and scripts are there")
 
-    def healed(self, stack: Stack, template: ScriptsTemplate) -> None:
+    def healed(self, request: Request) -> None:
         """Compare the bucket with the template, by which nothing else may be there."""
-        assert stack.template is template
-        if set(self.s3.newest()) != set(template.paths):
+        if set(self.s3.newest()) != set(request.wanted.paths):
             self.violated(NOT_UNDONE, "repaired: other scripts are there")
 
     def compare(self, invariant: int, request: Request, kind: str) -> None:
@@ -150,26 +174,6 @@ class ScriptsWatch(Watch):
                 self.violated(invariant, f"{kind}: a removed script is there", path)
 
 
-class ScriptsSubject(Subject):
-    """The scripts of a bucket."""
-
-    resource_type = "Custom::LifecycleScripts"
-
-    def __init__(self, plan: Plan, world: World) -> None:
-        self._s3 = s3 = S3(world=world, conduct=replace(plan.conduct))
-        is_theirs = plan.operations[0].template.bucket_owner == "user"
-        s3.buckets[_BUCKET] = [*_THEIRS] if is_theirs else []
-        self.watch = s3.watch = ScriptsWatch(world=world, s3=s3)
-        self.services: Mapping[str, Any] = {"s3": s3}
-
-    def calm_down(self) -> float:
-        self._s3.conduct.broken_streams = ()
-        return 1000.0
-
-    def next_template(self, template: ScriptsTemplate) -> ScriptsTemplate:
-        return replace(template, version=template.version + 1)
-
-
 @lru_cache(maxsize=64)
 def _asset(version: str) -> bytes:
     buffer = io.BytesIO()
@@ -181,26 +185,3 @@ def _asset(version: str) -> bytes:
 
 def _text(path: str, version: int) -> bytes:
     return f"# {path} {version}".encode()
-
-
-def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Operation, ...]:
-    drawn = []
-    bucket_owner = random.choice(("deployment", "user"))
-    for version in range(1, random.choice((2, 3, 3, 4)) + 1):
-        paths = tuple(path for path in _PATHS if path == _PATHS[0] or random.random() < 0.7)
-        drawn.append(
-            Operation(
-                kind="deploy",
-                template=ScriptsTemplate(paths=paths, version=version, bucket_owner=bucket_owner),
-                pause=random.choice((1.0, 30.0)),
-                **next(accidents),
-            )
-        )
-    return tuple(drawn)
-
-
-def conduct(random: Random) -> ScriptsConduct:
-    return ScriptsConduct(
-        broken_streams=tuple(number for number in range(6) if random.random() < 0.05),
-        corrupt=random.random() < 0.03,
-    )

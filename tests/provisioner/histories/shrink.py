@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import TypeVar
 
-from tests.provisioner.histories.history import Outcome, Plan, play
+from tests.provisioner.histories.history import Outcome, play
 from tests.provisioner.histories.invariants import INVARIANTS, Violation
+from tests.provisioner.histories.plan import Plan
 from tests.provisioner.histories.world import STARTS_AT, Faults, Row
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from typing import Any
 
 from tests.provisioner.histories.cluster_templates import CHIEF, HEAD, ClusterTemplate, GroupSpec
 from tests.provisioner.histories.clusters import CONTINUOUS, Cluster, Conduct, Group
-from tests.provisioner.histories.requests import Request
+from tests.provisioner.histories.plan import Request
 from tests.support.provisioner.fake_s3 import client_error
 
 DATABASE, STRATEGY = "AccountingDatabase", "SlurmConfigStrategy"

@@ -3,19 +3,17 @@
 The authentication mode of an EKS cluster, a file system's availability, and the deletion check.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
 from provisioner.kubernetes.failures import CommandFailedError
 from provisioner.kubernetes.kubectl import CELL_END, ROW_END
-from tests.provisioner.histories.cloudformation import Stack
-from tests.provisioner.histories.history import Plan, Subject
-from tests.provisioner.histories.invariants import NOT_ASKED, NOT_UNDONE, Watch
+from tests.provisioner.histories.invariants import NOT_ASKED, Subject
 from tests.provisioner.histories.kubernetes import connected, reach
-from tests.provisioner.histories.requests import Operation, Request
+from tests.provisioner.histories.plan import Plan, Request
 from tests.provisioner.histories.world import Past, World, called
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -52,7 +50,7 @@ class SmallTemplate:
         return f"{self.about} by function {self.version}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class SmallConduct:
     """How this history's EKS, FSx and Kubernetes conduct themselves.
 
@@ -80,7 +78,7 @@ class Services:
 
     world: World
     conduct: SmallConduct
-    watch: Watch = field(init=False)
+    is_over: Callable[..., bool]
     mode: Past = field(default_factory=Past)
     busy: Past = field(default_factory=Past)
 
@@ -114,7 +112,7 @@ class Services:
             raise client_error("InvalidParameterException", what, message)
         invocation = self.world.invocation
         self.world.note(invocation.who, "%s %s", what, wanted)
-        self.watch.is_over(invocation.request, invocation.begun_at, what=what)
+        self.is_over(invocation.request, invocation.begun_at, what=what)
         self._change_to(wanted)
         return {}
 
@@ -158,17 +156,48 @@ class Services:
         self.world.note("EKS", "the mode is %s", mode)
 
 
-@dataclass(kw_only=True)
-class SmallWatch(Watch):
-    services: Services
+class SmallSubject(Subject):
+    """One of the resources."""
+
+    pauses = (1.0, 30.0, 300.0)
+    conduct: SmallConduct
+
+    def __init__(self, plan: Plan, world: World) -> None:
+        super().__init__(plan, world)
+        self.resource_type = f"Custom::{plan.operations[0].template.about}"
+        self.made = Services(world=world, conduct=self.conduct, is_over=self.is_over)
+        self.services = {"eks": self.made, "fsx": self.made}
+
+    @staticmethod
+    def templates(random: Random) -> Iterator[SmallTemplate]:
+        about = random.choice((MODE, FILE_SYSTEM, DELETION))
+        for version in range(random.choice((1, 2, 3))):
+            yield SmallTemplate(about=about, version=version)
+
+    @staticmethod
+    def drawn_conduct(random: Random) -> SmallConduct:
+        made_at = random.choice((0.0, 0.0, 60.0))
+        return SmallConduct(
+            mode=random.choice(("CONFIG_MAP", "CONFIG_MAP", "API", "API_AND_CONFIG_MAP")),
+            change_seconds=random.choice((20.0, 100.0, 600.0)),
+            by_hand_at=random.choice((0.0, 0.0, 40.0, 60.0, 400.0)),
+            made_at=made_at,
+            available_at=made_at + random.choice((0.0, 100.0, 700.0, 3900.0)),
+            fails=random.random() < 0.1,
+            runs_jobs=random.random() < 0.5,
+        )
+
+    def calm_down(self) -> float:
+        """Let the file system become available."""
+        self.conduct.fails = False
+        return 4000.0
+
+    def connected(self) -> AbstractContextManager[None]:
+        return connected(self.made, cluster="ml", namespace="default")
 
     def deleted(self, request: Request) -> None:
         if self._loses(request):
             self.violated(NOT_ASKED, "a stack is deleted in which a user's job runs")
-
-    def healed(self, stack: Stack, template: SmallTemplate) -> None:
-        assert stack.template is template
-        self.compare(NOT_UNDONE, stack.requests[-1], "repaired")
 
     def is_false(self, request: Request) -> str:
         """Say so if a deletion fails for jobs that do not run, or one that no user asked for."""
@@ -177,17 +206,17 @@ class SmallWatch(Watch):
 
     def is_hindered(self, request: Request) -> bool:
         """Say whether there is nothing that could be mounted."""
-        conduct = self.services.conduct
+        conduct = self.conduct
         waits = self.world.elapsed < conduct.available_at or conduct.fails
         return waits and request.wanted.about == FILE_SYSTEM
 
     def _loses(self, request: Request) -> bool:
         """Say whether the deletion of the whole stack, by a user, would end a job."""
         by_user = request.kind == "delete" and request.undone is None
-        return by_user and self.services.conduct.runs_jobs and request.wanted.about == DELETION
+        return by_user and self.conduct.runs_jobs and request.wanted.about == DELETION
 
     def compare(self, invariant: int, request: Request, kind: str) -> None:
-        services = self.services
+        services = self.made
         mode = services.mode.read(self.world.now)
         if request.wanted.about == MODE and mode not in _WITH_ENTRIES:
             self.violated(invariant, f"{kind}: the mode is {mode}")
@@ -196,50 +225,3 @@ class SmallWatch(Watch):
             names = (there.get("DNSName"), "fsx")
             if (request.data.get("DnsName"), request.data.get("MountName")) != names:
                 self.violated(invariant, f"{kind}: other names", str(request.data))
-
-
-class SmallSubject(Subject):
-    """One of the resources."""
-
-    def __init__(self, plan: Plan, world: World) -> None:
-        self.resource_type = f"Custom::{plan.operations[0].template.about}"
-        self._made = made = Services(world=world, conduct=plan.conduct)
-        self.watch = made.watch = SmallWatch(world=world, services=made)
-        self.services: Mapping[str, Any] = {"eks": made, "fsx": made}
-
-    def calm_down(self) -> float:
-        """Let the file system become available."""
-        self._made.conduct = replace(self._made.conduct, fails=False)
-        return 4000.0
-
-    def next_template(self, template: SmallTemplate) -> SmallTemplate:
-        return replace(template, version=template.version + 1)
-
-    def connected(self) -> AbstractContextManager[None]:
-        return connected(self._made, cluster="ml", namespace="default")
-
-
-def operations(random: Random, accidents: Iterator[dict[str, Any]]) -> tuple[Operation, ...]:
-    about = random.choice((MODE, FILE_SYSTEM, DELETION))
-    return tuple(
-        Operation(
-            kind="deploy",
-            template=SmallTemplate(about=about, version=version),
-            pause=random.choice((1.0, 30.0, 300.0)),
-            **next(accidents),
-        )
-        for version in range(random.choice((1, 2, 3)))
-    )
-
-
-def conduct(random: Random) -> SmallConduct:
-    made_at = random.choice((0.0, 0.0, 60.0))
-    return SmallConduct(
-        mode=random.choice(("CONFIG_MAP", "CONFIG_MAP", "API", "API_AND_CONFIG_MAP")),
-        change_seconds=random.choice((20.0, 100.0, 600.0)),
-        by_hand_at=random.choice((0.0, 0.0, 40.0, 60.0, 400.0)),
-        made_at=made_at,
-        available_at=made_at + random.choice((0.0, 100.0, 700.0, 3900.0)),
-        fails=random.random() < 0.1,
-        runs_jobs=random.random() < 0.5,
-    )

@@ -1,8 +1,10 @@
-"""What CloudFormation asks for: operations of a stack, and the requests that they lead to."""
+"""What is going to happen in a history, and what CloudFormation asks for then."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from tests.provisioner.histories.world import Faults
 
 
 @dataclass(kw_only=True)
@@ -76,3 +78,40 @@ class Operation:
     deletes: bool = False
     pause: float = 30.0
     delivered_again: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByHand:
+    """A change by an operator: when after the beginning of an operation, and what."""
+
+    operation: int
+    after: float
+    action: str
+    group: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What is going to happen.
+
+    Attributes:
+        seed: Decides what the plan leaves open, such as how long each call takes.
+        about: The subject's name.
+        conduct: How the subject's service conducts itself.
+        foreign: Whether another stack has made something of the name.
+        heals: Whether a deployment without faults comes last.
+        lasts: Whether the waiters that nobody listens to are watched until they end.
+    """
+
+    seed: int
+    about: str
+    subject: Any
+    profile: str
+    operations: tuple[Operation, ...]
+    by_hand: tuple[ByHand, ...] = ()
+    conduct: Any
+    faults: Faults
+    foreign: bool = False
+    heals: bool = True
+    lasts: bool = False
