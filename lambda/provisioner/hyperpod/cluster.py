@@ -174,13 +174,17 @@ class Executor:
         except AWS_ERRORS as error:
             # It is there after all: made by another attempt, or not visible before. Or the EKS
             # cluster is being created or updated; AWS does not say in which words it says so.
-            if not (is_in_use(error) or self.api.lost):
-                self._note(before)
+            is_late = is_in_use(error) or self.api.lost
+            self._note(self._called(notes, call) if is_late else before)
             if not (is_in_use(error) or is_conflict(error)) or self._gives_up(look):
                 raise self._refused("create", error, look) from error
             return NOT_YET
-        self._note(replace(notes.calling(replace(call, answered=True)), arn=arn))
+        self._note(replace(self._called(notes, replace(call, answered=True)), arn=arn))
         return NOT_YET
+
+    def _called(self, notes: Notes, call: Call) -> Notes:
+        """Return the notes of a call that ends now: if it was throttled, it began long before."""
+        return notes.calling(replace(call, at=self.api.turn.clock.now()))
 
     def _update(self, look: Look, changed: Mapping[str, Any]) -> Progress:
         wanted, removed = groups_of(self.request.wanted.cluster_input), changed.get(TO_DELETE, ())
@@ -213,7 +217,6 @@ class Executor:
         """Note a call, make it, and note that it was taken: a patch wipes root volumes."""
         self._note(notes.calling(call))
         log.info("updating", cluster=self.api.name, call=call.key)
-        now = self.api.turn.clock.now
         try:
             make()
         except AWS_ERRORS as error:
@@ -224,7 +227,7 @@ class Executor:
             log.info("not known to be made", cluster=self.api.name, cause=str(error))
         else:
             call = replace(call, answered=True)
-        self._note(notes.calling(replace(call, at=now())))  # the calls may have taken long
+        self._note(self._called(notes, call))
         return NOT_YET
 
     def _may_be_made(self, look: Look, key: str, error: Exception) -> bool:
@@ -256,7 +259,7 @@ class Executor:
                 raise self._refused("delete", error, look) from error
             log.info("the cluster is busy", cluster=self.api.name, status=look.status)
         else:
-            self._note(look.notes.calling(replace(call, answered=True)))
+            self._note(self._called(look.notes, replace(call, answered=True)))
         return NOT_YET
 
     def _refused(self, verb: str, error: Exception, look: Look) -> Exception:
