@@ -90,12 +90,14 @@ SETTLED = frozenset({ClusterStatus.IN_SERVICE, ClusterStatus.FAILED})
 _SOFTWARE_BUSY = frozenset({SoftwareUpdateStatus.PENDING, SoftwareUpdateStatus.IN_PROGRESS})
 
 
+_PLACES = {kind: place for place, kind in enumerate(NODE_TYPES)}
+
+
 def groups_of(cluster: Mapping[str, Any]) -> dict[str, Group]:
     """Return the groups of both lists by name; those of Slurm in the order of `NODE_TYPES`."""
     groups = [group for key in GROUP_LISTS for group in cluster.get(key) or ()]
     if any(SLURM in group for group in groups):
-        order = {kind: place for place, kind in enumerate(NODE_TYPES)}
-        groups.sort(key=lambda group: order.get(node_type(group), 0))
+        groups.sort(key=lambda group: _PLACES.get(node_type(group), 0))
     return {group[NAME]: group for group in groups}
 
 

@@ -131,6 +131,8 @@ def says(found: object, wanted: object) -> bool:
 
     HyperPod fills in what a request leaves out, such as the vCPUs that go with accelerators.
     """
+    if found == wanted:
+        return True
     if isinstance(wanted, Mapping):
         if not isinstance(found, Mapping):
             return False
@@ -141,7 +143,7 @@ def says(found: object, wanted: object) -> bool:
         return len(there) == len(ours) and all(map(says, there, ours))
     if isinstance(wanted, int | float) and not isinstance(wanted, bool):
         return isinstance(found, int | float) and abs(found - wanted) < _SMALLEST_DIFFERENCE
-    return found == wanted
+    return False
 
 
 def _sorted(items: Any) -> Sequence[Any]:  # noqa: ANN401 - a list of an answer

@@ -172,7 +172,7 @@ def is_as_described(group: Group, details: Group | None) -> bool:
     if details is None:
         return False
     shown, asked = _requested(details, like=group), without_image(group)
-    return bool(_without_empty(shown) == _without_empty(asked))
+    return shown == asked or bool(_without_empty(shown) == _without_empty(asked))
 
 
 def covers(described: object, wanted: object) -> bool:
