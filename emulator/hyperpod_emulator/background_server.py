@@ -1,5 +1,8 @@
 """A server in a thread; over TLS with a certificate authority of its own, as EKS has one.
 
+It listens on the loopback interface, which pages in a browser reach as well: no page gets an
+answer, neither by its origin nor by a name of its own that leads here.
+
 The server's certificate has no authority key identifier, which Python's strict verification, the
 default since Python 3.13, refuses: https://github.com/kubernetes-client/python/issues/2394.
 """
@@ -16,6 +19,7 @@ from pathlib import Path
 from typing import Self
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -88,6 +92,17 @@ def _certificate(
     )
 
 
+_NAMES = ("127.0.0.1", "localhost")
+
+
+@web.middleware
+async def refuse_pages(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Answer what no page has sent."""
+    if "Origin" in request.headers or request.host.partition(":")[0] not in _NAMES:
+        raise web.HTTPForbidden
+    return await handler(request)
+
+
 _START_SECONDS = 300.0
 _STOP_SECONDS = 300.0
 HOST = "127.0.0.1"
@@ -158,8 +173,10 @@ class BackgroundServer:
 
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
+        application = self._application()
+        application.middlewares.append(refuse_pages)
         runner = web.AppRunner(
-            self._application(), access_log=None, handler_cancellation=True, shutdown_timeout=0.1
+            application, access_log=None, handler_cancellation=True, shutdown_timeout=0.1
         )
         await runner.setup()
         try:

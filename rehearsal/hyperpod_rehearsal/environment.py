@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -195,7 +195,7 @@ class RehearsalEnvironment:
     lifecycle_logs: LifecycleLogs
     bus: LocalEventBus
     messages_file: Path
-    hyperpod_url: str
+    hyperpod_url: str = field(repr=False)
     kubernetes: InProcessControlPlane
     node_groups: ManagedNodes
     region: str

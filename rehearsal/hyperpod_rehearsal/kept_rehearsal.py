@@ -23,7 +23,7 @@ from hyperpod_rehearsal.stand_in_chart import STAND_IN
 from hyperpod_stacks.packaged_chart import STAND_IN_VARIABLE
 
 FAULTS_VARIABLE = "REHEARSAL_HYPERPOD_API"
-"""Where the HyperPod API of a rehearsal that is kept listens, in its shell."""
+"""Where the HyperPod API of a rehearsal that is kept listens, in its shell; a secret."""
 NONE = "none"
 DEEP_HEALTH_CHECK = "deep-health-check-fails"
 FAULTS: Mapping[str, str] = {
@@ -84,7 +84,7 @@ def cause(
             pass
     except URLError as error:
         raise OpsError(
-            f"{FAULTS_VARIABLE}: nothing listens at {api} ({error.reason}); the rehearsal has ended"
+            f"{FAULTS_VARIABLE}: nothing listens there ({error.reason}); the rehearsal has ended"
         ) from error
     if name == NONE:
         return "The fault is cleared."

@@ -65,7 +65,7 @@ def example(name: str) -> dict[str, Any]:
 
 
 @cache
-def clients(endpoint: str, *, account: str, region: str) -> AwsClients:
+def clients(aws: LocalAws, *, account: str, region: str) -> AwsClients:
     """Return what makes clients of the root user of an account of a local AWS, each once."""
     once = ClientConfig(retries={"total_max_attempts": 1})
 
@@ -73,11 +73,11 @@ def clients(endpoint: str, *, account: str, region: str) -> AwsClients:
     def client(service: str) -> Any:  # noqa: ANN401 - any service
         return _session().client(
             service,  # type: ignore[call-overload] # the name is not known to the type checker
-            endpoint_url=endpoint,
+            endpoint_url=aws.endpoint,
             region_name=region,
             # MiniStack takes an access key of twelve digits for the root user of that account.
             aws_access_key_id=account,
-            aws_secret_access_key="any",  # noqa: S106 - no such secret
+            aws_secret_access_key=aws.environment()["AWS_SECRET_ACCESS_KEY"],
             config=once,
         )
 
@@ -153,7 +153,7 @@ class Deployment:
     @cached_property
     def client(self) -> AwsClients:
         """Returns the client of a service."""
-        return clients(self.aws.endpoint, account=self.account, region=self.region)
+        return clients(self.aws, account=self.account, region=self.region)
 
     @property
     def target(self) -> Target:
@@ -168,7 +168,7 @@ class Deployment:
     def _client(self, service: str, region: str | None = None) -> Any:  # noqa: ANN401 - any service
         if region is None:
             return self.client(service)
-        return clients(self.aws.endpoint, account=self.account, region=region)(service)
+        return clients(self.aws, account=self.account, region=region)(service)
 
     def create(self, kind: StackKind, *kinds: str, bootstrapped: bool = True) -> None:
         """Create or update resources of a stack.

@@ -2,6 +2,7 @@
 
 from hyperpod_emulator.aws import (
     alarms,
+    authentication,
     buckets,
     budgets,
     container_images,
@@ -114,6 +115,7 @@ _MODULES = (
     functions,
     log_events,
     messages,
+    authentication,
 )
 """In their order: what is put in a function's place later is called first."""
 

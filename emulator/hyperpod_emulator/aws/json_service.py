@@ -145,7 +145,7 @@ class HyperPodClient:
             return _response(error.code, error.headers, error.read())
         except OSError as error:
             raise ServiceError(
-                "ServiceUnavailable", f"The HyperPod API at {self.url} does not answer: {error}"
+                "ServiceUnavailable", f"The HyperPod API does not answer: {error}"
             ) from error
 
 

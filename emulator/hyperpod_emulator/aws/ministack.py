@@ -22,7 +22,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from ministack import app
-from ministack.core import iam_actions, iam_evaluator, lambda_runtime, responses, router
+from ministack.core import iam_actions, iam_evaluator, lambda_runtime, responses, router, sigv4
 from ministack.services import (
     cloudformation,
     cloudwatch_logs,
@@ -83,6 +83,7 @@ __all__ = [
     "router",
     "s3",
     "secretsmanager",
+    "sigv4",
     "sns",
     "ssm",
     "stacks",

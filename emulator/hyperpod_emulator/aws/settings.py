@@ -20,7 +20,7 @@ class Settings:
     """What the local AWS is started with.
 
     Attributes:
-        hyperpod_api: Base URL of the HyperPod API that SageMaker calls go to, or "".
+        hyperpod_api: Base URL of the HyperPod API that SageMaker calls go to, a secret, or "".
         kubernetes_endpoint: Endpoint EKS reports for a cluster, or "" for MiniStack's own.
         kubernetes_ca: Base64 of the PEM certificate authority of that endpoint.
         kubernetes_token: Bearer token of EKS at that endpoint, to install add-ons; "" for
@@ -40,7 +40,7 @@ class Settings:
         scratch: Directory to remove when the parent dies; this process then ends itself.
     """
 
-    hyperpod_api: str = ""
+    hyperpod_api: str = field(default="", repr=False)
     kubernetes_endpoint: str = ""
     kubernetes_ca: str = ""
     kubernetes_token: str = field(default="", repr=False)

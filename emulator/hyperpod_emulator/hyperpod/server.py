@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -236,22 +237,28 @@ TICK_SECONDS = 0.05
 
 
 class HyperPodApi(BackgroundServer):
-    """The HyperPod API of a service; default: of one on the wall clock."""
+    """The HyperPod API of a service; default: of one on the wall clock.
+
+    It verifies no signature: who knows its URL, of which a part is random, may do everything.
+    """
 
     def __init__(self, *, service: HyperPodService | None = None) -> None:
         self.service = service or HyperPodService(clock=time.time)
+        self._path = f"/{secrets.token_urlsafe()}"
         super().__init__(application=self._routes, name="hyperpod-api")
 
     @property
     def url(self) -> str:
-        """Where it listens, once it has been started."""
-        return f"http://{HOST}:{self.port}"
+        """Where it listens, once it has been started; a secret."""
+        return f"http://{HOST}:{self.port}{self._path}"
 
     def _routes(self) -> web.Application:
         application = web.Application()
-        application.router.add_post("/", self._answer)
-        application.router.add_put("/faults", self._replace_faults)
-        application.router.add_get("/quotas", self._quotas)
+        # With a slash from SDKs.
+        for path in (self._path, f"{self._path}/"):
+            application.router.add_post(path, self._answer)
+        application.router.add_put(f"{self._path}/faults", self._replace_faults)
+        application.router.add_get(f"{self._path}/quotas", self._quotas)
         application.cleanup_ctx.append(self._ticking)
         return application
 

@@ -2,10 +2,12 @@
 
 import base64
 import json
+import secrets
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -124,8 +126,13 @@ def site(*, source_account: bool = False) -> Iterator[Site]:
 
 @contextmanager
 def _serving(fake: FakeHyperPod) -> Iterator[tuple[FakeHyperPod, str]]:
+    path = f"/{secrets.token_urlsafe()}"
+
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
+            if self.path != path:
+                self.send_error(HTTPStatus.NOT_FOUND)
+                return
             body = self.rfile.read(int(self.headers["Content-Length"]))
             operation = self.headers["X-Amz-Target"].removeprefix("SageMaker.")
             fake.calls.append((operation, {k.lower(): v for k, v in self.headers.items()}))
@@ -140,7 +147,7 @@ def _serving(fake: FakeHyperPod) -> Iterator[tuple[FakeHyperPod, str]]:
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-        yield fake, f"http://127.0.0.1:{server.server_port}"
+        yield fake, f"http://127.0.0.1:{server.server_port}{path}"
         server.shutdown()
 
 

@@ -126,8 +126,9 @@ def test_caller_is_read_from_the_proxys_headers(api: HyperPodApi) -> None:
 @pytest.mark.parametrize("body", ["{", "[]", "null", "\udcff"])
 def test_body_that_is_not_an_object(api: HyperPodApi, body: str) -> None:
     target = {"X-Amz-Target": "SageMaker.ListClusters"}
-    connection = http.client.HTTPConnection(urlsplit(api.url).netloc)
-    connection.request("POST", "/", body.encode(errors="surrogateescape"), target)
+    url = urlsplit(api.url)
+    connection = http.client.HTTPConnection(url.netloc)
+    connection.request("POST", url.path, body.encode(errors="surrogateescape"), target)
     response = connection.getresponse()
     answer = json.loads(response.read())
     connection.close()

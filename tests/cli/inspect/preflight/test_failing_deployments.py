@@ -81,7 +81,7 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., D
 
         def begin(failure: Failure, patch: pytest.MonkeyPatch) -> Deployment:
             time, account = Time(), f"{next(numbers):012}"
-            own = clients(aws.endpoint, account=account, region=failure.region)
+            own = clients(aws, account=account, region=failure.region)
             api.service = service = HyperPodService(
                 clock=lambda: time.now,
                 timings=_TIMINGS,

@@ -49,7 +49,7 @@ def aws() -> Iterator[LocalAws]:
 def target(aws: LocalAws) -> Target:
     """An account that has nothing."""
     account = f"{next(_numbers):012}"
-    client = clients(aws.endpoint, account=account, region=REGION)
+    client = clients(aws, account=account, region=REGION)
     return Target(partition="aws", account=account, region=REGION, client=client)
 
 
