@@ -62,6 +62,7 @@ class RegionRouter:
         }
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._server: asyncio.Server
         self._port = 0
 
     @property
@@ -75,11 +76,13 @@ class RegionRouter:
         starting = asyncio.run_coroutine_threadsafe(
             asyncio.start_server(self._serve, LOOPBACK, 0, limit=_MOST_HEAD_BYTES), self._loop
         )
-        self._port = starting.result().sockets[0].getsockname()[1]
+        self._server = starting.result()
+        self._port = self._server.sockets[0].getsockname()[1]
         return self
 
     def __exit__(self, *_error: object) -> None:
         """Stop listening."""
+        self._loop.call_soon_threadsafe(self._server.close)
         asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
