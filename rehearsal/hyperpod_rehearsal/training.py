@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +25,7 @@ from hyperpod_rehearsal import REPOSITORY
 IMAGE = "rehearsal.invalid/training"
 """Name of the image that stands for `images/training` on this machine."""
 _ENVIRONMENT = REPOSITORY / ".venv" / "training"
+_LOOPBACK = Path(__file__).with_name("loopback")
 _PAUSE_SECONDS = 0.05
 LONGEST_SECONDS = 600.0
 
@@ -94,21 +95,23 @@ class TrainingCluster:
     The directory gets the files of the nodes, and those of `fsx-claim`.
     """
 
+    ENVIRONMENT: Mapping[str, str] = {
+        "PATH": f"{_ENVIRONMENT / 'bin'}:{os.defpath}",
+        "PYTHONPATH": f"{_LOOPBACK}:{asset_directory('images') / 'training'}",
+        "GLOO_SOCKET_IFNAME": "lo",
+        "OMP_NUM_THREADS": "1",
+        # Nothing is downloaded: the model and its data are made.
+        "HF_HUB_OFFLINE": "1",
+    }
+    """Of the image, in which its commands run."""
+
     def __init__(self, api: KubernetesApi, directory: Path) -> None:
         shutil.rmtree(directory, ignore_errors=True)  # of a rehearsal before
         (directory / "fsx").mkdir(parents=True)
         self._agent = HealthAgent(api, directory / "nodes")
         self._kubelet = Kubelet(
             api=api,
-            images={
-                IMAGE: {
-                    "PATH": f"{_ENVIRONMENT / 'bin'}:{os.defpath}",
-                    "PYTHONPATH": str(asset_directory("images") / "training"),
-                    "OMP_NUM_THREADS": "1",
-                    # Nothing is downloaded: the model and its data are made.
-                    "HF_HUB_OFFLINE": "1",
-                }
-            },
+            images={IMAGE: self.ENVIRONMENT},
             claims={"fsx-claim": directory / "fsx"},
         )
         self._steps = (

@@ -5,6 +5,7 @@ import base64
 import hashlib
 import json
 import os
+import shutil
 import ssl
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from hyperpod_emulator.aws.local_aws import session_of
 from hyperpod_emulator.testing.stacks import deploy, role
 from hyperpod_rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from hyperpod_rehearsal.pipeline.places import RegionRouter
+from hyperpod_rehearsal.training import TrainingCluster
 from hyperpod_shared.eks_token import token_signer
 from tests.support.configs import REPOSITORY
 from tests.support.patience import PATIENCE_SECONDS
@@ -48,9 +50,18 @@ _FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 LISTENS = {
     "TCPSite": "emulator/hyperpod_emulator/background_server.py",
     "ThreadingHTTPServer": "emulator/hyperpod_emulator/testing/site.py",
+    "create_server": "rehearsal/hyperpod_rehearsal/loopback/sitecustomize.py",
     "start_server": "rehearsal/hyperpod_rehearsal/pipeline/places.py",
 }
-LISTENERS = {*LISTENS, "HTTPServer", "TCPServer", "create_server", "listen", "run_app"}
+LISTENERS = {*LISTENS, "HTTPServer", "TCPServer", "listen", "run_app"}
+STORE = """
+from torch.distributed import TCPStore
+store = TCPStore("localhost", 0, is_master=True, wait_for_workers=False)
+other = TCPStore("localhost", store.port)
+other.set("key", "value")
+print(store.port, store.get("key").decode(), flush=True)
+input()
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -390,7 +401,7 @@ def sockets_of(pids: set[int]) -> set[str]:
 
 
 def listeners() -> dict[int, str]:
-    """Return the address of each port on which this process or one of its own listens."""
+    """Return the address of each port on which this process or one that it started listens."""
     sockets, found = sockets_of(descendants(os.getpid())), {}
     for table in ("tcp", "tcp6"):
         for line in Path("/proc/net", table).read_text("ascii").splitlines()[1:]:
@@ -417,6 +428,26 @@ def test_nothing_listens_beyond_the_loopback_interface(environment: RehearsalEnv
     # No other listens either: the tests above are of these.
     assert found.keys() == {urlsplit(url).port for url in urls}
     assert {*found.values()} == {"127.0.0.1"}
+
+
+@pytest.mark.slow(seconds=6)
+def test_the_stores_of_a_training_job_neither(tmp_path: Path) -> None:
+    # Of what a training job's processes get.
+    environment = TrainingCluster.ENVIRONMENT
+    with subprocess.Popen(
+        [shutil.which("python", path=environment["PATH"]) or "", "-c", STORE],
+        env=environment,
+        cwd=tmp_path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stdout is not None
+        port, value = process.stdout.readline().split()
+        found = listeners()[int(port)]
+        process.communicate("\n")
+
+    assert (found, value) == ("127.0.0.1", "value")
 
 
 def test_these_are_all_that_could_listen() -> None:
