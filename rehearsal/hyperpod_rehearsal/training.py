@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -89,13 +89,9 @@ class TrainingReport:
         }
 
 
-class TrainingCluster:
-    """Runs the pods of the training image on this machine, until it is left.
-
-    The directory gets the files of the nodes, and those of `fsx-claim`.
-    """
-
-    ENVIRONMENT: Mapping[str, str] = {
+def image_environment() -> dict[str, str]:
+    """Return the environment of the image, which is all that its commands get."""
+    return {
         "PATH": f"{_ENVIRONMENT / 'bin'}:{os.defpath}",
         "PYTHONPATH": f"{_LOOPBACK}:{asset_directory('images') / 'training'}",
         "GLOO_SOCKET_IFNAME": "lo",
@@ -103,7 +99,13 @@ class TrainingCluster:
         # Nothing is downloaded: the model and its data are made.
         "HF_HUB_OFFLINE": "1",
     }
-    """Of the image, in which its commands run."""
+
+
+class TrainingCluster:
+    """Runs the pods of the training image on this machine, until it is left.
+
+    The directory gets the files of the nodes, and those of `fsx-claim`.
+    """
 
     def __init__(self, api: KubernetesApi, directory: Path) -> None:
         shutil.rmtree(directory, ignore_errors=True)  # of a rehearsal before
@@ -111,7 +113,7 @@ class TrainingCluster:
         self._agent = HealthAgent(api, directory / "nodes")
         self._kubelet = Kubelet(
             api=api,
-            images={IMAGE: self.ENVIRONMENT},
+            images={IMAGE: image_environment()},
             claims={"fsx-claim": directory / "fsx"},
         )
         self._steps = (

@@ -29,7 +29,7 @@ from hyperpod_emulator.aws.local_aws import session_of
 from hyperpod_emulator.testing.stacks import deploy, role
 from hyperpod_rehearsal.environment import RehearsalEnvironment, rehearsal_environment
 from hyperpod_rehearsal.pipeline.places import RegionRouter
-from hyperpod_rehearsal.training import TrainingCluster
+from hyperpod_rehearsal.training import image_environment
 from hyperpod_shared.eks_token import token_signer
 from tests.support.configs import REPOSITORY
 from tests.support.patience import PATIENCE_SECONDS
@@ -433,7 +433,7 @@ def test_nothing_listens_beyond_the_loopback_interface(environment: RehearsalEnv
 @pytest.mark.slow(seconds=6)
 def test_the_stores_of_a_training_job_neither(tmp_path: Path) -> None:
     # Of what a training job's processes get.
-    environment = TrainingCluster.ENVIRONMENT
+    environment = image_environment()
     with subprocess.Popen(
         [shutil.which("python", path=environment["PATH"]) or "", "-c", STORE],
         env=environment,

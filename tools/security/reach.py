@@ -68,7 +68,7 @@ _ROWS: Sequence[Sequence[str]] = (
         "none",
         "none",
         "none",
-        "none; while a rehearsal runs, code as the user who runs it",
+        "none; while `training-survives` is rehearsed, code as its user",
     ),
 )
 
