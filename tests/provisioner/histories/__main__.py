@@ -8,7 +8,7 @@ from collections import Counter
 from pathlib import Path
 
 from tests.provisioner.histories.history import Outcome, play
-from tests.provisioner.histories.invariants import INVARIANTS
+from tests.provisioner.histories.invariants import Rule
 from tests.provisioner.histories.planning import PROFILES, SUBJECTS, planned
 from tests.provisioner.histories.recorded import read, replayed
 from tests.provisioner.histories.shrink import printed, shrunk
@@ -30,9 +30,9 @@ def main() -> int:
     if options.recorded:
         print(*replayed(read(options.recorded)), sep="\n")
         return 0
-    kinds: Counter[tuple[int, str]] = Counter()
-    seeds: dict[tuple[int, str], list[int]] = {}
-    first: dict[tuple[int, str], Outcome] = {}
+    kinds: Counter[tuple[str, str]] = Counter()
+    seeds: dict[tuple[str, str], list[int]] = {}
+    first: dict[tuple[str, str], Outcome] = {}
     violated = 0
     gc.freeze()  # what is imported stays, and most of a history is garbage at once
     gc.set_threshold(50_000)
@@ -44,7 +44,7 @@ def main() -> int:
             print(f"history {number + 1} (seed {seed}): {outcome.violations[0].kind}")
             return 1
         violated += bool(outcome.violations)
-        for key in {(one.invariant, one.kind) for one in outcome.violations}:
+        for key in {(one.invariant.name, one.kind) for one in outcome.violations}:
             kinds[key] += 1
             seeds.setdefault(key, []).append(seed)
             first.setdefault(key, outcome)
@@ -62,9 +62,9 @@ def main() -> int:
     for (invariant, kind), count in sorted(kinds.items()):
         some = ", ".join(map(str, seeds[(invariant, kind)][:5]))
         print(f"{count:6}  {invariant} {kind}  (seeds {some})")
-    for invariant, text in INVARIANTS.items():
-        if not any(key[0] == invariant for key in kinds):
-            print(f"    ok  {invariant} {text}")
+    for rule in Rule:
+        if not any(name == rule.name for name, _ in kinds):
+            print(f"    ok  {rule.name} {rule.value}")
     return 1 if violated else 0
 
 

@@ -6,15 +6,7 @@ from typing import Any
 
 from tests.provisioner.histories.cluster_templates import NAME, ClusterTemplate
 from tests.provisioner.histories.clusters import DEFAULT_AMI, OPERATOR, Change, Cluster, Group
-from tests.provisioner.histories.invariants import (
-    LEAST_LASTING,
-    NOT_ASKED,
-    NOT_OWNED,
-    NOT_TRUE,
-    NOT_UNDONE,
-    SLACK_SECONDS,
-    Subject,
-)
+from tests.provisioner.histories.invariants import LEAST_LASTING, SLACK_SECONDS, Rule, Subject
 from tests.provisioner.histories.plan import Request
 from tests.provisioner.histories.sagemaker import SageMaker
 from tests.provisioner.histories.slurm import is_in_slurm_as, is_told_as, misled
@@ -57,7 +49,7 @@ class ClusterRules(Subject):
             return
         foreign = cluster.created_by is None and change.operation != "CreateCluster"
         if foreign:
-            self.violated(NOT_OWNED, f"{change.operation} of another stack's cluster")
+            self.violated(Rule.NOT_OWNED, f"{change.operation} of another stack's cluster")
             return
         if change.operation == "AddTags":
             return
@@ -68,7 +60,7 @@ class ClusterRules(Subject):
         elif change.operation == "UpdateClusterSoftware":
             self._patches(change, request)
         elif change.operation == "DeleteCluster" and request.type != "Delete" and cluster.worked:
-            self.violated(NOT_ASKED, f"DeleteCluster by a {request.kind}")
+            self.violated(Rule.NOT_ASKED, f"DeleteCluster by a {request.kind}")
 
     def _updates(self, change: Change, request: Request) -> None:
         groups = change.cluster.groups
@@ -84,7 +76,9 @@ class ClusterRules(Subject):
             )
             if not unseen and not _asks_to_delete(request, name, group):
                 whose = "an operator's" if group.added_by == OPERATOR else "a"
-                self.violated(NOT_ASKED, f"{request.kind} deletes {whose} group", f"group {name}")
+                self.violated(
+                    Rule.NOT_ASKED, f"{request.kind} deletes {whose} group", f"group {name}"
+                )
         since = change.begun_at - lag
         for spec in change.input.get("InstanceGroups", ()):
             name, count = spec["InstanceGroupName"], spec["InstanceCount"]
@@ -95,7 +89,7 @@ class ClusterRules(Subject):
             if not just_now and not _asks_to_shrink(request, name, shrunk):
                 whose = "an operator's" if shrunk.counted_by == OPERATOR else "a"
                 self.violated(
-                    NOT_ASKED,
+                    Rule.NOT_ASKED,
                     f"{request.kind} shrinks {whose} group",
                     f"group {name} from {shrunk.target} to {count}",
                 )
@@ -106,18 +100,20 @@ class ClusterRules(Subject):
         is_seen = change.cluster.taken_back_at < change.begun_at - lag
         taken_back = change.cluster.taken_back_from is request and is_seen
         if taken_back and request.kind != "rollback":
-            self.violated(NOT_ASKED, f"{request.kind} patches after its update was taken back")
+            self.violated(Rule.NOT_ASKED, f"{request.kind} patches after its update was taken back")
         for one in change.input["InstanceGroups"]:
             name = one["InstanceGroupName"]
             group = change.cluster.groups[name]
             if request in group.patched_by:
-                self.violated(NOT_ASKED, f"{request.kind} patches a group twice", f"group {name}")
+                self.violated(
+                    Rule.NOT_ASKED, f"{request.kind} patches a group twice", f"group {name}"
+                )
             elif not (
                 _asks_to_patch(request, name, group)
                 or self._is_by_hand(name, request)
                 or self._is_repaired(name, request)
             ):
-                self.violated(NOT_ASKED, f"{request.kind} patches a group", f"group {name}")
+                self.violated(Rule.NOT_ASKED, f"{request.kind} patches a group", f"group {name}")
 
     def _is_repaired(self, name: str, request: Request) -> bool:
         """Say whether an operator gave a group an AMI while a request for another was under way."""
@@ -171,7 +167,7 @@ class ClusterRules(Subject):
     def deleted(self, request: Request) -> None:
         cluster = self.sagemaker.clusters.get(NAME)
         if cluster is not None and cluster.created_by is not None and _marked(cluster, request):
-            self.violated(NOT_TRUE, "a deletion is a success, and the cluster is there")
+            self.violated(Rule.NOT_TRUE, "a deletion is a success, and the cluster is there")
 
     def _is_by_hand(self, name: str, request: Request) -> bool:
         """Say whether an operator changed a group since a request, or just before it."""
@@ -186,26 +182,26 @@ class ClusterRules(Subject):
             return
         if cluster is None:
             if not self._is_by_hand("", request):
-                self.violated(NOT_TRUE, f"{request.kind}: success without a cluster")
+                self.violated(Rule.NOT_TRUE, f"{request.kind}: success without a cluster")
             return
         for name, spec in template.by_name.items():
             if self._is_by_hand(name, request):
                 continue
             group = cluster.groups.get(name)
             if group is None or group.deleting:
-                self.violated(NOT_TRUE, f"{request.kind}: a group is not there", name)
+                self.violated(Rule.NOT_TRUE, f"{request.kind}: a group is not there", name)
                 continue
             before = former.by_name.get(name) if former else None
             asked = before is None or before.count != spec.count
             if not is_in_slurm_as(group, spec):
-                self.violated(NOT_TRUE, f"{request.kind}: another partition", name)
+                self.violated(Rule.NOT_TRUE, f"{request.kind}: another partition", name)
             if asked and group.target != spec.count:
                 text = f"group {name} has {group.target}, not {spec.count}"
-                self.violated(NOT_TRUE, f"{request.kind}: another number", text)
+                self.violated(Rule.NOT_TRUE, f"{request.kind}: another number", text)
             elif group.current < group.target:
-                self.violated(NOT_TRUE, f"{request.kind}: nodes are missing", name)
+                self.violated(Rule.NOT_TRUE, f"{request.kind}: nodes are missing", name)
             if not (name in self.sagemaker.hands or _has_image(group, spec.release, spec.image)):
-                self.violated(NOT_TRUE, f"{request.kind}: another AMI", name)
+                self.violated(Rule.NOT_TRUE, f"{request.kind}: another AMI", name)
             elif (
                 former is not None
                 and name in former.by_name
@@ -217,18 +213,18 @@ class ClusterRules(Subject):
                 and group.added_by not in (OPERATOR, request)
                 and request not in group.patched_by
             ):
-                self.violated(NOT_TRUE, f"{request.kind}: the latest AMI is not given", name)
+                self.violated(Rule.NOT_TRUE, f"{request.kind}: the latest AMI is not given", name)
         for name in former.by_name if former else ():
             group = cluster.groups.get(name)
             left = group is not None and not group.deleting and name not in template.by_name
             if left and not self._is_by_hand(name, request):
-                self.violated(NOT_TRUE, f"{request.kind}: a removed group is there", name)
+                self.violated(Rule.NOT_TRUE, f"{request.kind}: a removed group is there", name)
         if (former is None or former.recovery != template.recovery) and (
             cluster.recovery != template.recovery
         ):
-            self.violated(NOT_TRUE, f"{request.kind}: another NodeRecovery")
+            self.violated(Rule.NOT_TRUE, f"{request.kind}: another NodeRecovery")
         if template.wait_for != "accepted" and not is_told_as(cluster, template):
-            self.violated(NOT_TRUE, f"{request.kind}: Slurm is told something else")
+            self.violated(Rule.NOT_TRUE, f"{request.kind}: Slurm is told something else")
 
     def rolled_back(self, request: Request) -> None:  # noqa: PLR0912 - each is one difference
         """Compare the cluster with what it was before the failed update."""
@@ -242,7 +238,7 @@ class ClusterRules(Subject):
             return  # answered once HyperPod has taken it, whatever becomes of it
         if cluster is None:
             if not self._is_by_hand("", undone):
-                self.violated(NOT_UNDONE, "rollback: the cluster is gone")
+                self.violated(Rule.NOT_UNDONE, "rollback: the cluster is gone")
             return
         wanted: ClusterTemplate = request.wanted
         if before.status not in {"InService", "SystemUpdating"}:
@@ -255,17 +251,17 @@ class ClusterRules(Subject):
             # What a request that failed before has left may be repaired, or not.
             if group is None or group.deleting:
                 if spec is not None or state.added_by == OPERATOR:
-                    self.violated(NOT_UNDONE, "rollback: a group is lost", name)
+                    self.violated(Rule.NOT_UNDONE, "rollback: a group is lost", name)
                 continue
             if group.spec.get("SlurmConfig") != state.partition and not (
                 spec and is_in_slurm_as(group, spec)
             ):
-                self.violated(NOT_UNDONE, "rollback: another partition", name)
+                self.violated(Rule.NOT_UNDONE, "rollback: another partition", name)
             left = state.counted_by != OPERATOR and spec is not None
             repaired = left and spec is not None and group.target == spec.count
             if group.target != state.target and not repaired:
                 text = f"group {name} has {group.target}, not {state.target}"
-                self.violated(NOT_UNDONE, "rollback: another number", text)
+                self.violated(Rule.NOT_UNDONE, "rollback: another number", text)
             if state.patched:
                 continue
             explicit = spec is not None and (spec.release or spec.image)
@@ -274,18 +270,18 @@ class ClusterRules(Subject):
             if not same and (explicit or group.image != state.image):
                 asked = spec is not None and _has_image(group, spec.release, spec.image)
                 if not (explicit and asked):
-                    self.violated(NOT_UNDONE, "rollback: another AMI", name)
+                    self.violated(Rule.NOT_UNDONE, "rollback: another AMI", name)
         for name, group in cluster.groups.items():
             former = name in before.groups or name in wanted.by_name
             added = not former and group.added_by != OPERATOR
             if added and not group.deleting and not self._is_by_hand(name, undone):
-                self.violated(NOT_UNDONE, "rollback: a group is left", name)
+                self.violated(Rule.NOT_UNDONE, "rollback: a group is left", name)
         if cluster.recovery not in {before.recovery, wanted.recovery}:
-            self.violated(NOT_UNDONE, "rollback: another NodeRecovery")
+            self.violated(Rule.NOT_UNDONE, "rollback: another NodeRecovery")
         # What HyperPod still tries does not show: the next deployment sets it back.
         tries = cluster.continuous and self.sagemaker.conduct.database_seconds > _SHOWN_SECONDS
         if not tries and cluster.slurm != before.slurm and not is_told_as(cluster, wanted):
-            self.violated(NOT_UNDONE, "rollback: Slurm is told something else")
+            self.violated(Rule.NOT_UNDONE, "rollback: Slurm is told something else")
 
     def healed(self, request: Request) -> None:
         template: ClusterTemplate = request.wanted
@@ -295,30 +291,30 @@ class ClusterRules(Subject):
             return
         cluster = self.sagemaker.clusters.get(NAME)
         if cluster is None:
-            self.violated(NOT_UNDONE, "repaired: there is no cluster")
+            self.violated(Rule.NOT_UNDONE, "repaired: there is no cluster")
             return
         for name, spec in template.by_name.items():
             group = cluster.groups.get(name)
             if group is None or group.deleting:
-                self.violated(NOT_UNDONE, "repaired: a group is not there", name)
+                self.violated(Rule.NOT_UNDONE, "repaired: a group is not there", name)
                 continue
             by_hand = group.counted_by == OPERATOR or name in self.sagemaker.hands
             if group.target != spec.count and not by_hand:
                 text = f"group {name} has {group.target}, not {spec.count}"
-                self.violated(NOT_UNDONE, "repaired: another number", text)
+                self.violated(Rule.NOT_UNDONE, "repaired: another number", text)
             by_hand = name in self.sagemaker.hands
             if not by_hand and not _has_image(group, spec.release, spec.image):
-                self.violated(NOT_UNDONE, "repaired: another AMI", name)
+                self.violated(Rule.NOT_UNDONE, "repaired: another AMI", name)
             if not is_in_slurm_as(group, spec):
-                self.violated(NOT_UNDONE, "repaired: another partition", name)
+                self.violated(Rule.NOT_UNDONE, "repaired: another partition", name)
         for name, group in cluster.groups.items():
             kept = name in template.by_name or name in self.sagemaker.hands
             if not kept and not group.deleting:
-                self.violated(NOT_UNDONE, "repaired: a group is left", name)
+                self.violated(Rule.NOT_UNDONE, "repaired: a group is left", name)
         if cluster.recovery != template.recovery:
-            self.violated(NOT_UNDONE, "repaired: another NodeRecovery")
+            self.violated(Rule.NOT_UNDONE, "repaired: another NodeRecovery")
         if not is_told_as(cluster, template):
-            self.violated(NOT_UNDONE, "repaired: Slurm is told something else")
+            self.violated(Rule.NOT_UNDONE, "repaired: Slurm is told something else")
 
     def _could_note_nothing(self, request: Request) -> bool:
         """Say whether AWS failed a rollback for an hour."""

@@ -7,6 +7,8 @@ from functools import cached_property, lru_cache
 from random import Random
 from typing import Any
 
+from tests.provisioner.histories.plan import Template
+
 NAME = "ml-cluster"
 _EKS = "arn:aws:eks:us-west-2:111122223333:cluster/ml"
 _COUNTS = (1, 2, 3, 5, 8)
@@ -19,7 +21,7 @@ STRATEGIES = ("Managed", "Overwrite", "Merge")
 
 
 @dataclass(frozen=True, kw_only=True)
-class GroupSpec:
+class GroupSpec(Template):
     name: str
     count: int
     release: str | None = None
@@ -30,7 +32,7 @@ class GroupSpec:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ClusterTemplate:
+class ClusterTemplate(Template):
     groups: tuple[GroupSpec, ...]
     continuous: bool
     recovery: str = "Automatic"
@@ -50,21 +52,6 @@ class ClusterTemplate:
     @cached_property
     def properties(self) -> Mapping[str, Any]:
         return _properties(self)
-
-    @property
-    def text(self) -> str:
-        groups = ", ".join(
-            f"{one.name}={one.count}"
-            + "".join(f" {x}" for x in (one.release, one.image, *one.slurm, one.lustre) if x)
-            for one in self.groups
-        )
-        settled = [self.strategy, self.database]
-        more = [one for one in settled if one]
-        more += [self.recovery] if self.recovery != "Automatic" else []
-        more += [f"software {self.software}"] if self.software else []
-        more += [f"on_shortage {self.on_shortage}"] if self.on_shortage != "continue" else []
-        more += [f"wait_for {self.wait_for}"] if self.wait_for != "nodes" else []
-        return "; ".join([groups, *more])
 
 
 @lru_cache(maxsize=4096)

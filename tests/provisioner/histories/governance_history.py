@@ -16,14 +16,9 @@ from tests.provisioner.histories.governance_service import (
     GovernanceService,
     State,
 )
-from tests.provisioner.histories.invariants import (
-    NOT_ASKED,
-    NOT_OWNED,
-    NOT_TRUE,
-    Subject,
-)
+from tests.provisioner.histories.invariants import Rule, Subject
 from tests.provisioner.histories.kubernetes import connected
-from tests.provisioner.histories.plan import Plan, Request
+from tests.provisioner.histories.plan import Plan, Request, Template
 from tests.provisioner.histories.world import Invocation, World
 
 _CLUSTER = "ml"
@@ -33,7 +28,7 @@ _QUIET_SECONDS = 1000.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class GovernanceTemplate:
+class GovernanceTemplate(Template):
     """Quotas of a template: nodes by team, and the weight of a priority."""
 
     nodes: tuple[tuple[str, int], ...]
@@ -78,10 +73,6 @@ class GovernanceTemplate:
             "SchedulerConfig": json.dumps(self.policy),
             "Quotas": json.dumps(self.quotas),
         }
-
-    @property
-    def text(self) -> str:
-        return f"{', '.join(f'{team} {nodes}' for team, nodes in self.nodes)} at {self.weight}"
 
 
 class GovernanceSubject(Subject):
@@ -158,7 +149,7 @@ class GovernanceSubject(Subject):
     def changes(self, what: str, state: State, invocation: Invocation) -> None:
         request: Request = invocation.request
         if _OTHERS in state["Name"] or "hyperpod-cdk" not in state.get("Description", ""):
-            self.violated(NOT_OWNED, f"{what} of what others made")
+            self.violated(Rule.NOT_OWNED, f"{what} of what others made")
             return
         if self.is_over(request, invocation.begun_at, what=what):
             return
@@ -166,14 +157,14 @@ class GovernanceSubject(Subject):
             changed = self.begun.setdefault((invocation.who, invocation.begun_at), set())
             changed.add(f"{what} {state['Name']}")
             if len(changed) > 1:
-                self.violated(NOT_ASKED, "on_event changes more than one thing")
+                self.violated(Rule.NOT_ASKED, "on_event changes more than one thing")
         asked = request.type != "Delete" and state["Name"] in request.wanted.things
         if asked and what.startswith("Delete") and state["Status"] in IN_FORCE:
-            self.violated(NOT_ASKED, f"{what} of what is wanted and in force", state["Name"])
+            self.violated(Rule.NOT_ASKED, f"{what} of what is wanted and in force", state["Name"])
 
     def deleted(self, request: Request) -> None:  # noqa: ARG002 - there is one cluster
         if self.service.has_cluster and self._own:
-            self.violated(NOT_TRUE, "a deletion is a success, and something is there")
+            self.violated(Rule.NOT_TRUE, "a deletion is a success, and something is there")
 
     def is_false(self, request: Request) -> str:
         conduct = self.conduct
@@ -189,7 +180,7 @@ class GovernanceSubject(Subject):
         """Say whether the hour went by over lost calls, or there is nothing left to put back."""
         return self.lasted(request) or not self.service.has_cluster
 
-    def compare(self, invariant: int, request: Request, kind: str) -> None:
+    def compare(self, invariant: Rule, request: Request, kind: str) -> None:
         wanted = request.wanted.things
         there = {state["Name"]: state for state in self._own}
         if set(wanted) != set(there):

@@ -82,8 +82,7 @@ class _History:
                     partial(self.subject.by_hand, change),
                 )
         self.world.sleep(operation.pause)
-        text = operation.template.text if operation.template else ""
-        self.world.note("user", "%s %s", operation.kind, text)
+        self.world.note("user", "%s %s", operation.kind, operation.template or "")
         self.stack.begin(operation)
         self.world.run(lambda: self.stack.idle or self._is_over())
 
@@ -96,7 +95,7 @@ class _History:
             return  # it took longer than any history lasts
         template = self.subject.next_template(self.stack.template)
         self.subject.heals = True
-        self.world.note("user", "deploys %s", template.text)
+        self.world.note("user", "deploys %s", template)
         self.stack.begin(Operation(kind="deploy", template=template))
         self.world.run(lambda: self.stack.idle or self._is_over())
         request = self.stack.requests[-1]

@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from enum import Enum
 from random import Random
 from typing import Any
 
@@ -15,16 +16,6 @@ from tests.provisioner.histories.cloudformation import HOUR, Stack
 from tests.provisioner.histories.plan import ByHand, Operation, Plan, Request
 from tests.provisioner.histories.world import World
 
-NOT_ASKED, NOT_TRUE, NOT_UNDONE, NOT_ANSWERED, NOT_OWNED, NOT_SECRET, NOT_FINAL = range(1, 8)
-INVARIANTS = {
-    NOT_ASKED: "nothing is deleted, patched or shrunk that no living request asked for",
-    NOT_TRUE: "success means that what is described is wanted, or the answer names the difference",
-    NOT_UNDONE: "a rollback ends at the former state or says what is left; a deployment repairs it",
-    NOT_ANSWERED: "every request is answered within the hour, in words of the provisioner",
-    NOT_OWNED: "what another stack made is never changed",
-    NOT_SECRET: "no ResponseURL and no secret is logged or told",
-    NOT_FINAL: "an error that passes by itself is never the final answer",
-}
 SECRET = "hunter2"  # noqa: S105 - looked for, never used
 """What a history's values hold and nothing may show."""
 SLACK_SECONDS = 3.0
@@ -46,6 +37,18 @@ _PASSING_WORDS = (
 )
 
 
+class Rule(Enum):
+    """What must hold in every history, whatever happens."""
+
+    NOT_ASKED = "nothing is deleted, patched or shrunk that no living request asked for"
+    NOT_TRUE = "success means that what is described is wanted, or the answer names the difference"
+    NOT_UNDONE = "a rollback ends at the former state or says what is left; a deployment repairs it"
+    NOT_ANSWERED = "every request is answered within the hour, in words of the provisioner"
+    NOT_OWNED = "what another stack made is never changed"
+    NOT_SECRET = "no ResponseURL and no secret is logged or told"  # noqa: S105 - a rule
+    NOT_FINAL = "an error that passes by itself is never the final answer"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Violation:
     """An invariant that did not hold.
@@ -54,7 +57,7 @@ class Violation:
         kind: What was violated, without names and numbers: violations of a kind count as one.
     """
 
-    invariant: int
+    invariant: Rule
     kind: str
     text: str
     at: float
@@ -122,15 +125,15 @@ class Subject(ABC):
 
     # What must hold.
 
-    def violated(self, invariant: int, kind: str, text: str = "") -> None:
+    def violated(self, invariant: Rule, kind: str, text: str = "") -> None:
         self.violations.append(
             Violation(invariant=invariant, kind=kind, text=text or kind, at=self.world.now)
         )
-        self.world.note("VIOLATION", "%d %s: %s", invariant, kind, text)
+        self.world.note("VIOLATION", "%s %s: %s", invariant.name, kind, text)
 
     def log_line(self, line: str) -> None:
         if any(secret in line for secret in _SECRETS):
-            self.violated(NOT_SECRET, "a secret is logged", line)
+            self.violated(Rule.NOT_SECRET, "a secret is logged", line)
 
     def is_over(self, request: Request, begun_at: float, *, what: str) -> bool:
         """Say whether a request changes something though it is over, and note it.
@@ -146,7 +149,7 @@ class Subject(ABC):
         over = not is_asked and dead_for > length + self.world.faults.stack_lag + SLACK_SECONDS
         if over:
             self.violated(
-                NOT_ASKED,
+                Rule.NOT_ASKED,
                 f"{what} by a {request.kind} that is over",
                 f"{request.name} is over for {dead_for:.0f} s",
             )
@@ -161,7 +164,7 @@ class Subject(ABC):
             self._failed(request, request.error)
             return
         if any(secret in str(request.data) for secret in _SECRETS):
-            self.violated(NOT_SECRET, "a secret is told", str(request.data))
+            self.violated(Rule.NOT_SECRET, "a secret is told", str(request.data))
         if request.type == "Delete":
             self.deleted(request)
         elif request.kind == "rollback":
@@ -170,13 +173,13 @@ class Subject(ABC):
             self.succeeded(request)
 
     def succeeded(self, request: Request) -> None:
-        self.compare(NOT_TRUE, request, request.kind)
+        self.compare(Rule.NOT_TRUE, request, request.kind)
 
     def rolled_back(self, request: Request) -> None:
-        self.compare(NOT_UNDONE, request, request.kind)
+        self.compare(Rule.NOT_UNDONE, request, request.kind)
 
     def compare(  # noqa: B027 - a subject may have nothing to compare
-        self, invariant: int, request: Request, kind: str
+        self, invariant: Rule, request: Request, kind: str
     ) -> None:
         """Compare what there is with what a request wants."""
 
@@ -185,7 +188,7 @@ class Subject(ABC):
 
     def healed(self, request: Request) -> None:
         """Look whether a deployment without faults has made all as its template says."""
-        self.compare(NOT_UNDONE, request, "repaired")
+        self.compare(Rule.NOT_UNDONE, request, "repaired")
 
     def lasted(self, request: Request) -> bool:
         """Say whether a request took most of its hour."""
@@ -202,28 +205,32 @@ class Subject(ABC):
     def _failed(self, request: Request, error: Exception) -> None:
         text = str(error)
         if any(secret in text for secret in _SECRETS):
-            self.violated(NOT_SECRET, "a secret is told", text)
+            self.violated(Rule.NOT_SECRET, "a secret is told", text)
         if isinstance(error, TimeoutError):
-            self.violated(NOT_ANSWERED, f"a {request.kind} is not answered within the hour")
+            self.violated(Rule.NOT_ANSWERED, f"a {request.kind} is not answered within the hour")
         elif not isinstance(error, ProvisioningError):
-            self.violated(NOT_ANSWERED, f"a raw {type(error).__name__}", text)
+            self.violated(Rule.NOT_ANSWERED, f"a raw {type(error).__name__}", text)
         elif len(text.encode()) >= _LONGEST_MESSAGE:
-            self.violated(NOT_ANSWERED, "a message that is too long", text)
+            self.violated(Rule.NOT_ANSWERED, "a message that is too long", text)
         elif _passes(error):
             if not self.lasted(request):
-                self.violated(NOT_FINAL, f"a {request.kind} fails for an error that passes", text)
+                self.violated(
+                    Rule.NOT_FINAL, f"a {request.kind} fails for an error that passes", text
+                )
         elif self.is_false(request):
-            self.violated(NOT_ANSWERED, self.is_false(request), text)
+            self.violated(Rule.NOT_ANSWERED, self.is_false(request), text)
         elif self.heals:
-            self.violated(NOT_UNDONE, f"the next {request.kind} fails", text)
+            self.violated(Rule.NOT_UNDONE, f"the next {request.kind} fails", text)
         elif request.kind == "rollback" and not (_REFUSED in text or self.is_hindered(request)):
-            self.violated(NOT_UNDONE, f"a rollback fails: {text[:_WORDS]}", text)
+            self.violated(Rule.NOT_UNDONE, f"a rollback fails: {text[:_WORDS]}", text)
 
     def end(self, stack: Stack) -> None:
         """Look at what is there in the end."""
         for request in stack.requests:
             if request.sent_at and request.ended_at() == float("inf"):
-                self.violated(NOT_ANSWERED, f"a {request.kind} is never answered", request.name)
+                self.violated(
+                    Rule.NOT_ANSWERED, f"a {request.kind} is never answered", request.name
+                )
 
 
 def _passes(error: BaseException | None) -> bool:

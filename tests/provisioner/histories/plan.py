@@ -1,10 +1,23 @@
 """What is going to happen in a history, and what CloudFormation asks for then."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from tests.provisioner.histories.world import Faults
+
+
+class Template:
+    """What is deployed: a dataclass, whose text leaves out what is as usual."""
+
+    def __str__(self) -> str:
+        """Return the fields, each with its name."""
+        told = ((one.name, getattr(self, one.name), one.default) for one in fields(self))  # type: ignore[arg-type]
+        return ", ".join(
+            f"{name} {'; '.join(map(str, value)) if isinstance(value, tuple) else value}"
+            for name, value, usual in told
+            if value != usual
+        )
 
 
 @dataclass(kw_only=True)

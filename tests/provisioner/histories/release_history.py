@@ -21,14 +21,8 @@ from tests.provisioner.histories.helm_store import (
     HelmStore,
     StoredRevision,
 )
-from tests.provisioner.histories.invariants import (
-    NOT_ASKED,
-    NOT_OWNED,
-    NOT_TRUE,
-    SECRET,
-    Subject,
-)
-from tests.provisioner.histories.plan import Plan, Request
+from tests.provisioner.histories.invariants import SECRET, Rule, Subject
+from tests.provisioner.histories.plan import Plan, Request, Template
 from tests.provisioner.histories.world import STARTS_AT, World
 
 _OTHER = Owner(
@@ -40,7 +34,7 @@ _MANY_FAULTS = 4
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReleaseTemplate:
+class ReleaseTemplate(Template):
     chart: int
     size: int
     wait_minutes: int = 0
@@ -63,11 +57,6 @@ class ReleaseTemplate:
             "Values": json.dumps({"size": self.size, "password": SECRET}),
             "WaitForReadyMinutes": str(self.wait_minutes),
         }
-
-    @property
-    def text(self) -> str:
-        waits = f", waits {self.wait_minutes} min" if self.wait_minutes else ""
-        return f"chart {self.chart} size {self.size}{waits}"
 
 
 class ReleaseSubject(Subject):
@@ -145,7 +134,7 @@ class ReleaseSubject(Subject):
         request = command.invocation.request
         last = self.store.last
         if last is not None and _OTHER.owns_labels(last.labels):
-            self.violated(NOT_OWNED, f"{command.name} of another stack's release")
+            self.violated(Rule.NOT_OWNED, f"{command.name} of another stack's release")
             return
         if self.is_over(request, command.invocation.begun_at, what=command.name):
             return
@@ -153,7 +142,7 @@ class ReleaseSubject(Subject):
             # Of what began after this run did it may know nothing.
             if other.at < command.invocation.begun_at:
                 self.violated(
-                    NOT_ASKED,
+                    Rule.NOT_ASKED,
                     f"{command.name} by a {request.kind} into a {other.name} that is at work",
                     f"{other.invocation.who} is at work",
                 )
@@ -169,15 +158,15 @@ class ReleaseSubject(Subject):
         """Compare what runs with the template, and look whether it is ready."""
         super().succeeded(request)
         if request.data.get("Ready") == "yes" and not self.store.is_ready:
-            self.violated(NOT_TRUE, f"{request.kind}: not ready")
+            self.violated(Rule.NOT_TRUE, f"{request.kind}: not ready")
 
     def deleted(self, request: Request) -> None:
         last = self.store.last
         owner = Owner(stack_id=request.stack_id, logical_id="Resource")
         if last is not None and owner.owns_labels(last.labels):
-            self.violated(NOT_TRUE, "a deletion is a success, and the release is there")
+            self.violated(Rule.NOT_TRUE, "a deletion is a success, and the release is there")
 
-    def compare(self, invariant: int, request: Request, kind: str) -> None:
+    def compare(self, invariant: Rule, request: Request, kind: str) -> None:
         store = self.store
         template: ReleaseTemplate = request.wanted
         if store.running != template.content:

@@ -15,8 +15,8 @@ from typing import Any
 from botocore.exceptions import ResponseStreamingError
 
 from hyperpod_shared.content import content_digest
-from tests.provisioner.histories.invariants import NOT_TRUE, NOT_UNDONE, Subject
-from tests.provisioner.histories.plan import Plan, Request
+from tests.provisioner.histories.invariants import Rule, Subject
+from tests.provisioner.histories.plan import Plan, Request, Template
 from tests.provisioner.histories.world import World, called
 from tests.support.provisioner.fake_s3 import FakeS3, Version
 
@@ -27,7 +27,7 @@ _THEIRS = [Version("on_create.sh", "theirs", b"#!"), Version("on_create.sh", "ma
 
 
 @dataclass(frozen=True, kw_only=True)
-class ScriptsTemplate:
+class ScriptsTemplate(Template):
     """The scripts of a template: their paths, which version of their text, whose the bucket is."""
 
     paths: tuple[str, ...]
@@ -45,10 +45,6 @@ class ScriptsTemplate:
             "DestinationOwner": self.bucket_owner,
             "Keys": json.dumps(self.paths),
         }
-
-    @property
-    def text(self) -> str:
-        return f"version {self.version} of {', '.join(self.paths)}"
 
 
 @dataclass(kw_only=True)
@@ -156,14 +152,14 @@ class ScriptsSubject(Subject):
         template: ScriptsTemplate = request.wanted
         theirs = _THEIRS if template.bucket_owner == "user" else []
         if [one for one in self.s3.versions if one.key in template.paths] != theirs:
-            self.violated(NOT_TRUE, "a deletion is a success, and scripts are there")
+            self.violated(Rule.NOT_TRUE, "a deletion is a success, and scripts are there")
 
     def healed(self, request: Request) -> None:
         """Compare the bucket with the template, by which nothing else may be there."""
         if set(self.s3.newest()) != set(request.wanted.paths):
-            self.violated(NOT_UNDONE, "repaired: other scripts are there")
+            self.violated(Rule.NOT_UNDONE, "repaired: other scripts are there")
 
-    def compare(self, invariant: int, request: Request, kind: str) -> None:
+    def compare(self, invariant: Rule, request: Request, kind: str) -> None:
         template: ScriptsTemplate = request.wanted
         newest = self.s3.newest()
         for path in template.paths:

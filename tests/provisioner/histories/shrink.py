@@ -5,7 +5,7 @@ from dataclasses import fields, replace
 from typing import TypeVar
 
 from tests.provisioner.histories.history import Outcome, play
-from tests.provisioner.histories.invariants import INVARIANTS, Violation
+from tests.provisioner.histories.invariants import Violation
 from tests.provisioner.histories.plan import Plan
 from tests.provisioner.histories.world import STARTS_AT, Faults, Row
 
@@ -141,7 +141,7 @@ def _told(plan: Plan) -> str:
 
 def _named(violation: Violation) -> str:
     return (
-        f"VIOLATED {violation.invariant} ({INVARIANTS[violation.invariant]}): {violation.kind}"
+        f"VIOLATED {violation.invariant.name} ({violation.invariant.value}): {violation.kind}"
         f" {'' if violation.text == violation.kind else violation.text}"
     )
 

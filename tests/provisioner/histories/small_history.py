@@ -11,9 +11,9 @@ from typing import Any
 
 from provisioner.kubernetes.failures import CommandFailedError
 from provisioner.kubernetes.kubectl import CELL_END, ROW_END
-from tests.provisioner.histories.invariants import NOT_ASKED, Subject
+from tests.provisioner.histories.invariants import Rule, Subject
 from tests.provisioner.histories.kubernetes import connected, reach
-from tests.provisioner.histories.plan import Plan, Request
+from tests.provisioner.histories.plan import Plan, Request, Template
 from tests.provisioner.histories.world import Past, World, called
 from tests.support.provisioner.fake_s3 import client_error
 
@@ -28,7 +28,7 @@ _JOB = ("ml", "llama-worker-0", "", "node-1", "default", "Running", "PyTorchJob"
 
 
 @dataclass(frozen=True, kw_only=True)
-class SmallTemplate:
+class SmallTemplate(Template):
     """One of the resources, as a template has it."""
 
     about: str
@@ -44,10 +44,6 @@ class SmallTemplate:
             own |= {"Releases": '["training/deps"]'}
         function = f"arn:aws:lambda:us-west-2:111122223333:function:{self.version}"
         return {"ServiceToken": function, **own}
-
-    @property
-    def text(self) -> str:
-        return f"{self.about} by function {self.version}"
 
 
 @dataclass(kw_only=True)
@@ -197,7 +193,7 @@ class SmallSubject(Subject):
 
     def deleted(self, request: Request) -> None:
         if self._loses(request):
-            self.violated(NOT_ASKED, "a stack is deleted in which a user's job runs")
+            self.violated(Rule.NOT_ASKED, "a stack is deleted in which a user's job runs")
 
     def is_false(self, request: Request) -> str:
         """Say so if a deletion fails for jobs that do not run, or one that no user asked for."""
@@ -215,7 +211,7 @@ class SmallSubject(Subject):
         by_user = request.kind == "delete" and request.undone is None
         return by_user and self.conduct.runs_jobs and request.wanted.about == DELETION
 
-    def compare(self, invariant: int, request: Request, kind: str) -> None:
+    def compare(self, invariant: Rule, request: Request, kind: str) -> None:
         services = self.made
         mode = services.mode.read(self.world.now)
         if request.wanted.about == MODE and mode not in _WITH_ENTRIES:
