@@ -24,10 +24,9 @@ from provisioner.kubernetes.cluster import Cluster, Containers
 from provisioner.kubernetes.failures import (
     CommandFailedError,
     CommandTimeoutError,
-    UnreadableAnswerError,
 )
 from tests.provisioner.histories.invariants import SECRET
-from tests.provisioner.histories.kubernetes import UNREACHABLE
+from tests.provisioner.histories.kubernetes import UNREACHABLE, reach
 from tests.provisioner.histories.world import (
     LONGEST_RUN_SECONDS,
     STARTS_AT,
@@ -142,11 +141,11 @@ class HelmStore:
             case "get", "metadata":
                 return self._metadata()
             case "history", _:
-                self.reach("helm history")
+                reach(self.world, "helm history")
                 self._present()
                 return json.dumps([_entry(one) for one in self.revisions])
             case "get", "manifest":
-                self.reach("helm get manifest")
+                reach(self.world, "helm get manifest")
                 return _MANIFEST
             case "template", _:
                 return _MANIFEST
@@ -173,7 +172,7 @@ class HelmStore:
         if arguments[:2] == ["annotate", "--local"]:
             text = self.files[options["--filename"]]
             return json.dumps(self._deployment()) if "kind: Deployment" in text else ""
-        self.reach(f"kubectl {arguments[0]} {arguments[1]}")
+        reach(self.world, f"kubectl {arguments[0]} {arguments[1]}")
         if arguments[:2] == ["get", "nodes"]:
             return json.dumps({"kind": "NodeList", "items": [_NODE]})
         if arguments[:2] == ["get", "events"]:
@@ -198,22 +197,6 @@ class HelmStore:
     def _is_within(self, span: tuple[float, float]) -> bool:
         return not self.world.calm and span[0] <= self.world.elapsed < span[1]
 
-    def reach(self, what: str) -> None:
-        """Let a command that only reads reach the API, or not."""
-        invocation = self.world.invocation
-        self.world.sleep(self.world.random.uniform(0.2, 1.0))
-        self._end_late(invocation)
-        lists = what.startswith("GET ")
-        fault = self.world.fault("kubernetes", may_be_garbled=lists)
-        if fault is None:
-            return
-        self.world.note(invocation.who, "%s: %s", what, fault)
-        if fault == "garbled":
-            raise UnreadableAnswerError(f"{what}: the answer is no list: <html>")
-        if fault.startswith("killed"):
-            raise KilledError
-        raise CommandFailedError(UNREACHABLE)
-
     def _end_late(self, invocation: Invocation) -> None:
         if self.world.now - invocation.begun_at > LONGEST_RUN_SECONDS:
             self.world.note(invocation.who, "timed out")
@@ -225,7 +208,7 @@ class HelmStore:
         return self.revisions[-1]
 
     def _metadata(self) -> str:
-        self.reach("helm get metadata")
+        reach(self.world, "helm get metadata")
         last = self._present()
         return json.dumps(
             {
@@ -464,7 +447,7 @@ class _Cluster(Cluster):
     def containers(self, *, timeout_seconds: float) -> Containers:
         assert timeout_seconds >= 1.0
         store: HelmStore = self.__dict__["_store"]
-        store.reach("GET namespaces")
+        reach(store.world, "GET namespaces", lists=True)
         gone = frozenset({("Namespace", NAMESPACE)}) if store.is_terminating else frozenset()
         return Containers(definitions=frozenset(), terminating=gone)
 
@@ -473,7 +456,7 @@ class _Cluster(Cluster):
         assert name
         assert namespace == NAMESPACE
         store: HelmStore = self.__dict__["_store"]
-        store.reach("GET secrets")
+        reach(store.world, "GET secrets", lists=True)
         return bool(store.revisions)
 
 

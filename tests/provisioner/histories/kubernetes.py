@@ -11,16 +11,20 @@ from botocore.exceptions import ClientError, HTTPClientError
 
 from provisioner import handler
 from provisioner.kubernetes.cluster import ClusterCommands, EksConnection
-from provisioner.kubernetes.failures import CommandFailedError
+from provisioner.kubernetes.failures import CommandFailedError, UnreadableAnswerError
 from tests.provisioner.histories.world import World
 
 UNREACHABLE = "Error: Kubernetes cluster unreachable: Get https://x/version: dial tcp: i/o timeout"
 
 
-def reach(world: World, what: str) -> None:
-    """Let a command that only reads reach the API, or not."""
+def reach(world: World, what: str, *, lists: bool = False) -> None:
+    """Let a command that only reads reach the API, or not; a list of the API may be garbage."""
+
+    def garbage(_answer: None) -> None:
+        raise UnreadableAnswerError(f"{what}: the answer is no list: <html>")
+
     try:
-        world.call("kubernetes", what, lambda: None)
+        world.call("kubernetes", what, lambda: None, garble=garbage if lists else None)
     except (ClientError, HTTPClientError) as error:
         raise CommandFailedError(UNREACHABLE) from error
 
