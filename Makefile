@@ -91,7 +91,7 @@ generate: setup-development layout ## Write every generated file that is stale, 
 	@pytest tests/snapshot --snapshot-update
 
 # One resolution for the app, its rehearsal and its tests: the smaller ones get the versions of the largest.
-lock: setup-development ## Pin all that each requirements.in needs in its requirements.txt, with hashes: UPGRADE=1
+lock: setup-development ## Pin all that each requirements.in needs in its requirements.txt, with hashes, and container images by their digests: UPGRADE=1
 	@$(LOCK) requirements-dev.in -o requirements-dev.txt
 	@$(LOCK) requirements-rehearsal.in -c requirements-dev.txt -o requirements-rehearsal.txt
 	@$(LOCK) requirements.in -c requirements-dev.txt -o requirements.txt
@@ -104,6 +104,7 @@ lock: setup-development ## Pin all that each requirements.in needs in its requir
 	  $(addprefix --no-emit-package ,$(IN_CONTAINER)) -o images/training/requirements-neuron.txt
 	@$(LOCK) docs/requirements.in -o docs/requirements.txt
 	@$(LOCK) emulator/hyperpod_emulator/requirements.in -o emulator/hyperpod_emulator/requirements.txt
+	@python -m tools.images
 
 docs: .venv/docs/.installed docs/node_modules/.installed ## Build the docs site into build/site
 	@NO_MKDOCS_2_WARNING=1 .venv/docs/bin/mkdocs build --quiet --strict

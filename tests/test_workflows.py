@@ -18,6 +18,9 @@ WORKFLOWS: dict[str, dict[Any, Any]] = {
     for path in (REPOSITORY / ".github" / "workflows").iterdir()
 }
 
+# A tag can be moved to another commit.
+_BY_COMMIT = r"[\w./-]+@[0-9a-f]{40}"
+
 
 def jobs(name: str) -> Iterator[tuple[dict[str, str], list[dict[str, Any]]]]:
     """Yield the permissions and the steps of each job."""
@@ -34,13 +37,23 @@ def test_nothing_foreign_runs_with_rights(name: str) -> None:
         may_change = "write" in permissions.values()
         for step in steps:
             action = step.get("uses", "")
-            # A tag can be moved to another commit.
-            assert not action or re.fullmatch(r"[\w./-]+@[0-9a-f]{40}", action)
+            assert not action or re.fullmatch(_BY_COMMIT, action)
             # What an expression gives becomes part of the script.
             assert "${{" not in step.get("run", "")
             if action.startswith("actions/checkout@"):
                 assert not may_change, "what is checked out is built and run"
                 assert step["with"]["persist-credentials"] is False
+
+
+def test_the_actions_of_examples_are_named_by_their_commits() -> None:
+    pages = {path.name: path.read_text("utf-8") for path in (REPOSITORY / "docs").rglob("*.md")}
+    actions = {
+        (name, action)
+        for name, page in pages.items()
+        for action in re.findall(r"^\s*(?:- )?uses: *(\S+)", page, re.MULTILINE)
+    }
+    assert any(action.startswith("actions/checkout@") for _, action in actions)
+    assert {each for each in actions if not re.fullmatch(_BY_COMMIT, each[1])} == set()
 
 
 def test_each_file_of_whole_tests_is_in_one_part_of_ci() -> None:

@@ -26,6 +26,7 @@ _MOST_AT_ONCE = 25
 _MOST_CHARACTERS = 100_000
 CHECK_IMAGE: Final = (
     "public.ecr.aws/hpc-cloud/nccl-tests:cuda13.0.2-efa1.48.0-ofiv1.19.0-ncclv2.30.4-1-testsv2.18.3"
+    "@sha256:a5390d3f0eb50f3e5854085e2ae0fef90b9eb4f3b7486ed4cab0d47864809d4c"
 )
 """Image that checks devices: https://gallery.ecr.aws/hpc-cloud/nccl-tests"""
 
