@@ -38,7 +38,7 @@ _ROWS: Sequence[Sequence[str]] = (
         "EKS: its service account, which may nothing by default; Slurm: as its user",
         "as who runs it",
         "none",
-        "its role of Pod Identity; perhaps the node's, see *a pod* below",
+        "its role of Pod Identity; perhaps a HyperPod node's, see *a pod* below",
     ),
     (
         "**node** (root on one)",
