@@ -25,7 +25,7 @@ import httpx
 import torch.distributed as dist
 from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 
-from hyperpod_training import checkpoints, loop, model, options
+from hyperpod_training import checkpoints, loop, model, options, trust
 from hyperpod_training.strategies import neuron
 
 folder = pathlib.Path(sys.argv[1])
@@ -52,7 +52,8 @@ def fetch(error):
 
 
 def run(seed):
-    same = {"identity": read(seed=seed).identity(), "say": lambda *_, **__: None}
+    asked = read(seed=seed)
+    same = {"identity": asked.identity(), "trust": trust.Trust(asked), "say": lambda *_, **__: None}
     return checkpoints.Checkpoints(folder / "run", keep=1, **same)
 
 

@@ -17,9 +17,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if not $resources.accelerator }}
   {{- fail (printf "instanceType: %s has no accelerators that are known; name one that has, or set resources" .Values.instanceType) }}
 {{- end }}
-{{- if hasKey .Values.env "HF_TOKEN" }}
-  {{- fail "env.HF_TOKEN: a token does not belong into values, where others read it; put it into a Secret, and name that in secret" }}
-{{- end }}
+{{- include "training.secrets" . }}
 {{- if and (eq .Values.arguments.backend "smddp") (not (has (trimPrefix "ml." .Values.instanceType) (list "p4d.24xlarge" "p4de.24xlarge"))) }}
   {{- fail (printf "arguments.backend: smddp is for p4d.24xlarge and p4de.24xlarge, not for %s; leave it to auto" .Values.instanceType) }}
 {{- end }}
@@ -27,6 +25,19 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
   {{- include "training.check" (dict "values" .Values "accelerator" $resources.accelerator "families" (.Files.Get "files/neuron-families.json" | fromJsonArray)) }}
 {{- end }}
 {{- toJson $resources }}
+{{- end }}
+
+{{- /* Refuse what looks like a secret, by its name or as services write their tokens. */ -}}
+{{- define "training.secrets" -}}
+{{- $name := "(?i)(password|passwd|passphrase|secret|token|credential|(api|access|private|secret)[-_]?key|(^|_)pat)s?$" }}
+{{- $value := "^(hf_|gh[opsu]_|github_pat_|glpat-|sk-|xox[abps]-|AKIA|ASIA|eyJ)[A-Za-z0-9_-]{10}|PRIVATE KEY|://[^/@ ]+:[^/@ ]+@" }}
+{{- range $key, $values := dict "env" .Values.env "arguments" .Values.arguments }}
+  {{- range $option, $given := $values }}
+    {{- if or (and (eq $key "env") (regexMatch $name $option)) (regexMatch $value (toString $given)) }}
+      {{- fail (printf "%s.%s: a token or password does not belong into values, where others read it; put it into a Secret, and name that in secret (a Hugging Face token) or envFrom" $key $option) }}
+    {{- end }}
+  {{- end }}
+{{- end }}
 {{- end }}
 
 {{- /* What the training program would refuse on the nodes: a strategy for other accelerators, and a
@@ -46,6 +57,22 @@ model of a family that does not train on Trainium, by its name at Hugging Face. 
 {{- if and $isNeuron (not $trains) }}
   {{- fail (printf "arguments.model: %s is not of a family that trains on Trainium: %s; take another model, or set modelFamily if it is of one that its name does not contain" $family (join ", " .families)) }}
 {{- end }}
+{{- end }}
+
+{{- /* What only the pods of the job have. */ -}}
+{{- define "training.own" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ include "training.name" . }}
+{{- end }}
+
+{{- /* Of the namespace: what one team caches, no other runs. */ -}}
+{{- define "training.caches" -}}
+{{ .Values.claim.mountPath }}/caches/{{ .Release.Namespace }}
+{{- end }}
+
+{{- define "training.neuronCache" -}}
+{{- $neuron := hasPrefix "aws.amazon.com/" (include "training.resources" . | fromJson).accelerator }}
+{{- .Values.env.NEURON_COMPILE_CACHE_URL | default (ternary (printf "%s/neuron" (include "training.caches" .)) "" $neuron) }}
 {{- end }}
 
 {{- define "training.metadata" -}}
@@ -70,6 +97,9 @@ spec:
   # Training calls no Kubernetes API.
   automountServiceAccountToken: false
   enableServiceLinks: false
+  securityContext:
+    seccompProfile:
+      type: RuntimeDefault
   terminationGracePeriodSeconds: {{ int .Values.terminationGracePeriodSeconds }}
   {{- with .Values.priorityClass }}
   priorityClassName: {{ . | quote }}
@@ -101,7 +131,8 @@ spec:
                 values: [Schedulable]
               {{- end }}
   initContainers:
-    # A new file system belongs to root, and the job does not run as root.
+    # A new file system belongs to root, and the job does not run as root. What belongs to a user
+    # stays theirs, and in a user's folder the job makes its own.
     - name: folders
       image: {{ .Values.image | quote }}
       securityContext:
@@ -109,10 +140,14 @@ spec:
         allowPrivilegeEscalation: false
         capabilities:
           drop: [ALL]
-          add: [CHOWN, DAC_OVERRIDE]
-      command: [sh, -c, 'mkdir -p "$@" && chown "$USER_ID" "$@"', folders]
+          add: [CHOWN]
+      command:
+        - sh
+        - -c
+        - 'for f; do { [ -d "$f" ] || mkdir -p "$f"; } && [ -O "$f" ] && chown "$USER_ID" "$f"; done; true'
+        - folders
       args:
-        {{- range $folder := list (include "training.arguments" . | fromJson).checkpoints (printf "%s/hugging-face" .Values.claim.mountPath) .Values.env.NEURON_COMPILE_CACHE_URL | compact }}
+        {{- range $folder := list (include "training.arguments" . | fromJson).checkpoints (printf "%s/hugging-face" (include "training.caches" .)) (include "training.neuronCache" .) | compact }}
         - {{ $folder | quote }}
         {{- end }}
       env:
@@ -133,7 +168,10 @@ spec:
       image: {{ required "image: is missing; name an image that has the training program (--image), or build it (workloads: {})" .Values.image | quote }}
       securityContext:
         runAsUser: {{ int .Values.user }}
+        runAsNonRoot: {{ ne 0 (int .Values.user) }}
         allowPrivilegeEscalation: false
+        capabilities:
+          drop: [ALL]
       {{- if eq .Values.kind "HyperPodPyTorchJob" }}
       command: [hyperpodrun]
       ports:
@@ -175,7 +213,9 @@ spec:
         {{- end }}
       env:
         - name: HF_HOME
-          value: {{ .Values.claim.mountPath }}/hugging-face
+          value: {{ include "training.caches" . }}/hugging-face
+        - name: HYPERPOD_CHECKPOINT_KEY
+          value: /etc/checkpoints/key
         {{- with .Values.secret }}
         - name: HF_TOKEN
           valueFrom:
@@ -192,10 +232,21 @@ spec:
         - name: FI_PROVIDER
           value: efa
         {{- end }}
-        {{- range $name, $value := .Values.env }}
+        {{- with include "training.neuronCache" . }}
+        - name: NEURON_COMPILE_CACHE_URL
+          value: {{ . | quote }}
+        {{- end }}
+        {{- range $name, $value := omit .Values.env "NEURON_COMPILE_CACHE_URL" }}
         - name: {{ $name }}
           value: {{ include "training.text" $value | quote }}
         {{- end }}
+      {{- with .Values.envFrom }}
+      envFrom:
+        {{- range . }}
+        - secretRef:
+            name: {{ . | quote }}
+        {{- end }}
+      {{- end }}
       resources:
         {{- $limits := dict $resources.accelerator $resources.accelerators "memory" $resources.memory }}
         {{- with $resources.efa }}{{ $_ := set $limits "vpc.amazonaws.com/efa" . }}{{ end }}
@@ -213,12 +264,18 @@ spec:
       volumeMounts:
         - name: claim
           mountPath: {{ .Values.claim.mountPath }}
+        - name: checkpoint-key
+          mountPath: /etc/checkpoints
+          readOnly: true
         - name: shared-memory
           mountPath: /dev/shm
   volumes:
     - name: claim
       persistentVolumeClaim:
         claimName: {{ .Values.claim.name }}
+    - name: checkpoint-key
+      secret:
+        secretName: {{ include "training.name" . }}-checkpoints
     # Processes of a node exchange data in it, more than the 64 MiB of the default.
     - name: shared-memory
       emptyDir:

@@ -1,8 +1,8 @@
-"""Checkpoints that count only when they are whole.
+"""Checkpoints that count only when they are whole, and are read only if this job wrote them.
 
 A checkpoint is a folder `step-00000100`. The last file written into it, `complete.json`, has the
 SHA-256 digest of each other file: a folder without it, or with a file that does not fit, is
-skipped, and the one before is taken.
+skipped, and the one before is taken. Who may have written it is looked at first (`trust.py`).
 """
 
 import contextlib
@@ -13,6 +13,7 @@ import shutil
 import uuid
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,6 +21,7 @@ import torch.distributed as dist
 from torch.distributed.checkpoint.api import CheckpointException
 
 from hyperpod_training.options import RefusalError
+from hyperpod_training.trust import Trust, check_files
 
 MARKER = "complete.json"
 OWNER = "owner"
@@ -52,9 +54,11 @@ class Checkpoints:
         *,
         keep: int,
         identity: Mapping[str, str | int],
+        trust: Trust,
         say: Callable[..., None],
     ) -> None:
         self.folder, self.keep, self.identity, self.say = folder, keep, dict(identity), say
+        self.trust = trust
         # Its own, since two threads must not mix their messages in one group; and of the CPU.
         self.group = dist.new_group(backend="gloo")
         self._thread = ThreadPoolExecutor(1)
@@ -66,22 +70,26 @@ class Checkpoints:
         """Reads the newest whole checkpoint, and returns its step; 0 if there is none.
 
         Raises:
-            RefusalError: The checkpoint is of a run with other arguments.
+            RefusalError: The checkpoint is of a run with other arguments, or not this job's.
         """
         found = [sorted(self.folder.glob("step-*"), reverse=True)]
         dist.broadcast_object_list(found, src=0, group=self.group)
         for checkpoint in found[0]:
-            if reason := self._fault(checkpoint):
+            text = [self._marker(checkpoint) if dist.get_rank() == 0 else b""]
+            dist.broadcast_object_list(text, src=0, group=self.group)
+            if reason := self._fault(checkpoint, text[0]):
                 self._skipped.add(checkpoint)
                 self.say("skipped", checkpoint=str(checkpoint), reason=reason)
                 continue
-            marker = json.loads((checkpoint / MARKER).read_text())
+            marker = json.loads(text[0])
             for argument, wanted in self.identity.items():
                 if (had := marker["arguments"].get(argument)) != wanted:
                     raise RefusalError(
                         f"{checkpoint} is of a run with {argument} {had}, and this one has"
                         f" {wanted}: name another folder by --checkpoints, or take {had}"
                     )
+            if not self.trust.check(checkpoint, text[0]):
+                self._together(partial(self._write_marker, checkpoint, marker))
             self._together(self._own)
             read(checkpoint, group=self.group)
             self.say("resumed", step=marker["step"], checkpoint=str(checkpoint))
@@ -100,24 +108,48 @@ class Checkpoints:
                 f"another run has begun in {self.folder}: give each job its own --checkpoints"
             )
 
-    def _fault(self, checkpoint: Path) -> str | None:
-        """Returns why a checkpoint is not whole; each process reads a part of the files."""
-        faults: list[str | None] = [None] * dist.get_world_size()
-        dist.all_gather_object(faults, self._fault_of_part(checkpoint), group=self.group)
-        return next(filter(None, faults), None)
-
-    def _fault_of_part(self, checkpoint: Path) -> str | None:
+    def _marker(self, checkpoint: Path) -> bytes:
+        """Returns the marker, which one process reads for all; empty if there is none."""
         marker = checkpoint / MARKER
         try:
-            digests = json.loads(marker.read_text())["sha256"]
+            return marker.read_bytes() if marker.is_file() and not marker.is_symlink() else b""
+        except OSError:
+            return b""
+
+    def _fault(self, checkpoint: Path, marker: bytes) -> str | None:
+        """Returns why a checkpoint is not whole; each process reads a part of the files.
+
+        Raises:
+            RefusalError: It may be of someone else, in all processes.
+        """
+        if not marker:
+            return f"{MARKER} is missing, so it was not written to its end"
+        mine: tuple[str | None, str | None]
+        try:
+            mine = self._fault_of_part(checkpoint, marker), None
+        except RefusalError as refusal:
+            mine = None, str(refusal)
+        every: list[Any] = [None] * dist.get_world_size()
+        dist.all_gather_object(every, mine, group=self.group)
+        if refusals := [refusal for _, refusal in every if refusal]:
+            raise RefusalError(refusals[0])
+        return next((fault for fault, _ in every if fault), None)
+
+    def _fault_of_part(self, checkpoint: Path, marker: bytes) -> str | None:
+        try:
+            digests = json.loads(marker)["sha256"]
+            names = sorted(str(path.relative_to(checkpoint)) for path in checkpoint.rglob("*"))
+            check_files(checkpoint, names)
+            self.trust.check(checkpoint, marker)
+            files = {name for name in names if not (checkpoint / name).is_dir()}
+            # Readers take what is there by patterns.
+            if added := sorted(files - {MARKER, *digests}):
+                return f"{added[0]} was added to it"
             for name in sorted(digests)[dist.get_rank() :: dist.get_world_size()]:
                 if _digest(checkpoint / name) != digests[name]:
                     return f"{name} is not as it was written"
         except FileNotFoundError as error:
-            missing = Path(error.filename).name
-            return f"{missing} is missing" + ", so it was not written to its end" * (
-                missing == MARKER
-            )
+            return f"{Path(error.filename).name} is missing"
         except (OSError, ValueError, KeyError, TypeError) as error:
             return f"{type(error).__name__}: {error}"
         return None
@@ -201,17 +233,23 @@ class Checkpoints:
                 self._check_owner()
                 merged = {name: digest for part in digests for name, digest in part.items()}
                 marker = {"step": step, "arguments": self.identity, "sha256": merged}
-                partial = checkpoint / f".{MARKER}"
-                partial.write_text(json.dumps(marker))
-                for path in (partial, *(f for f in checkpoint.rglob("*") if f.is_dir())):
-                    _sync(path)
-                partial.replace(checkpoint / MARKER)
-                _sync(checkpoint)
+                self._write_marker(checkpoint, marker)
                 _sync(self.folder)
                 self.say("saved", step=step, checkpoint=str(checkpoint))
                 self._remove_old(checkpoint)
 
         self._together(complete)
+
+    def _write_marker(self, checkpoint: Path, marker: Mapping[str, Any]) -> None:
+        """Makes a checkpoint whole, and this job's."""
+        if dist.get_rank():
+            return
+        unfinished = self.folder / f".{checkpoint.name}"
+        unfinished.write_text(self.trust.signed(marker))
+        for path in (unfinished, *(f for f in checkpoint.rglob("*") if f.is_dir())):
+            _sync(path)
+        unfinished.replace(checkpoint / MARKER)
+        _sync(checkpoint)
 
     def _remove_old(self, newest: Path) -> None:
         """Removes all but the last; what is after the newest is of a future that was lost."""

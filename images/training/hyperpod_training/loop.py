@@ -15,6 +15,7 @@ import torch.distributed as dist
 from hyperpod_training.checkpoints import Checkpoints
 from hyperpod_training.data import Order
 from hyperpod_training.options import Options
+from hyperpod_training.trust import Trust
 
 # As a shell says it of SIGTERM; not 0, since the job is not done.
 STOPPED = 128 + signal.SIGTERM
@@ -57,7 +58,11 @@ def train(options: Options, *, strategy: Strategy, order: Order) -> int:
     signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
     rank, processes = dist.get_rank(), dist.get_world_size()
     checkpoints = Checkpoints(
-        options.checkpoints, keep=options.keep, identity=options.identity(), say=say
+        options.checkpoints,
+        keep=options.keep,
+        identity=options.identity(),
+        trust=Trust(options),
+        say=say,
     )
     step = saved = checkpoints.resume(strategy.read)
     stop = False

@@ -29,6 +29,8 @@ class Options:
     strategy: str
     backend: str
     activation_checkpointing: bool
+    checkpoint_key: Path | None
+    trust: str
 
     def identity(self) -> dict[str, str | int]:
         """What a checkpoint's run and the run that resumes it have in common."""
@@ -40,6 +42,21 @@ class Options:
             "--seed": self.seed,
             "--strategy": self.strategy,
         }
+
+
+def check_user(path: Path, there: os.stat_result) -> None:
+    """Refuses a checkpoint, or a folder of them, that another user may have written.
+
+    Raises:
+        RefusalError: It belongs to another user than that of this process.
+    """
+    mine = os.getuid()
+    if there.st_uid != mine:
+        raise RefusalError(
+            f"{path} belongs to user {there.st_uid}, and this job is user {mine}: a checkpoint can"
+            " run code, so name another folder by --checkpoints; if you trust all that is in it,"
+            f" run chown -R {mine} on it"
+        )
 
 
 class _Parser(argparse.ArgumentParser):
@@ -83,6 +100,20 @@ def read_options(arguments: list[str] | None = None) -> Options:
     add("--strategy", choices=["fsdp", "deepspeed", "neuron"], default="fsdp")
     add("--backend", choices=["auto", "nccl", "gloo", "smddp"], default="auto")
     add("--activation-checkpointing", action="store_true", help="less memory, more time")
+    key = os.environ.get("HYPERPOD_CHECKPOINT_KEY")  # of the chart: older images pass over it
+    add(
+        "--checkpoint-key",
+        type=Path,
+        default=key,
+        metavar="FILE",
+        help="of a secret that signs them",
+    )
+    add(
+        "--trust",
+        default="",
+        metavar="sha256:HEX",
+        help="a checkpoint of another key, all the same",
+    )
     options = Options(**vars(parser.parse_args(arguments)))
     if options.sequence_length < 2:  # noqa: PLR2004 - the second token is the first to be learned
         raise RefusalError("--sequence-length 1: a sample needs 2 tokens or more")
@@ -111,6 +142,7 @@ def read_options(arguments: list[str] | None = None) -> Options:
         options.checkpoints.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise RefusalError(f"--checkpoints {options.checkpoints}: {error.strerror}") from error
+    check_user(options.checkpoints, options.checkpoints.stat())
     if not os.access(options.checkpoints, os.W_OK | os.X_OK):
         raise RefusalError(
             f"--checkpoints {options.checkpoints} cannot be written by user {os.getuid()}:"
