@@ -1,5 +1,6 @@
 """What the chart training renders with the real helm, and the values it refuses."""
 
+import base64
 import json
 import os
 import subprocess
@@ -51,6 +52,8 @@ def container_of(made: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
 def test_each_variant(variant: str, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     made = render(variant, home=tmp_path)
     container = container_of(made)
+    key = made["Secret"]["data"].pop("key")
+    assert len(base64.b64decode(key)) == 64
     # All of one, and what tells the others apart.
     assert snapshot == (
         made
@@ -84,8 +87,9 @@ def test_jobs_pass_the_pod_security_policy_and_their_definition(tmp_path: Path) 
         cluster.kubectl("apply", "-f", "-", stdin=rules)
         definitions = [yaml.safe_load(each.read_text()) for each in DEFINITIONS.glob("pytorch*")]
         cluster.kubectl("apply", "-f", "-", stdin=definitions)
+        etcd = {"backend": "etcd"}
         for number, variant in enumerate(VARIANTS):
-            made = render(variant, home=tmp_path, rendezvous={"backend": "etcd"})
+            made = render(variant, home=tmp_path, rendezvous=etcd, name=f"job-{number}")
             pod = {"apiVersion": "v1", "kind": "Pod", **template_of(made)}
             pod["metadata"] |= {"name": f"worker-{number}", "namespace": "default"}
             known = [item for kind, item in made.items() if kind != "HyperPodPyTorchJob"]
@@ -119,8 +123,7 @@ def test_the_token_is_a_reference_alone(tmp_path: Path) -> None:
 
 def test_the_folders_are_made_for_the_user_that_trains(tmp_path: Path) -> None:
     changed = {"user": os.getuid(), "claim": {"mountPath": str(tmp_path)}, "secret": ""}
-    environment = {"NEURON_COMPILE_CACHE_URL": f"{tmp_path}/neuron-cache"}
-    made = render("trainium", home=tmp_path, **changed, env=environment)
+    made = render("trainium", home=tmp_path, **changed)
     [folders] = template_of(made)["spec"]["initContainers"]
     [user] = folders["env"]
 
@@ -138,6 +141,33 @@ def test_the_folders_are_made_for_the_user_that_trains(tmp_path: Path) -> None:
     )
     for folder in (checkpoints, given["HF_HOME"], given["NEURON_COMPILE_CACHE_URL"]):
         assert Path(folder).stat().st_uid == os.getuid()
+
+
+def test_names_and_values_that_only_resemble_secrets_arrive(tmp_path: Path) -> None:
+    given = {
+        "TOKENIZERS_PARALLELISM": "false",
+        "MAX_TOKENS": 5,
+        "MLFLOW_TRACKING_URI": "http://m:5",
+    }
+    made = render("llama2-7b-p4d", home=tmp_path, env=given, envFrom=["tracking"])
+    found = {each["name"]: each.get("value") for each in container_of(made)["env"]}
+    assert {name: found[name] for name in given} == {name: str(it) for name, it in given.items()}
+    assert container_of(made)["envFrom"] == [{"secretRef": {"name": "tracking"}}]
+
+
+def test_a_folder_of_another_user_is_left_theirs(tmp_path: Path) -> None:
+    made = render("llama2-7b-p4d", home=tmp_path, claim={"mountPath": str(tmp_path)}, user=4321)
+    [folders] = template_of(made)["spec"]["initContainers"]
+    script, *named = folders["command"][2:]
+    theirs = Path("/")
+    if not os.getuid():
+        theirs = tmp_path / "theirs"
+        theirs.mkdir()
+        os.chown(theirs, 4242, -1)
+    before = theirs.stat().st_uid
+    command = ["sh", "-c", script, *named, theirs]
+    subprocess.run(command, env={**os.environ, "USER_ID": "4321"}, check=True)
+    assert theirs.stat().st_uid == before
 
 
 def test_precompiling_is_a_job_of_its_own(tmp_path: Path) -> None:
@@ -240,7 +270,13 @@ def test_what_trains_is_not_refused(values: dict[str, Any], tmp_path: Path) -> N
         ({"name": "a" * 41}, "/name"),
         ({"arguments": {"Model": "x"}}, "Model"),
         ({"instanceType": "ml.m5.2xlarge"}, "ml.m5.2xlarge has no accelerators that are known"),
-        ({"env": {"HF_TOKEN": "hf_secret"}}, "env.HF_TOKEN: a token does not belong into values"),
+        ({"env": {"HF_TOKEN": "hf_secret"}}, "env.HF_TOKEN: a token or password does not belong"),
+        ({"env": {"AWS_SECRET_ACCESS_KEY": "hf_secret"}}, "env.AWS_SECRET_ACCESS_KEY: a token or"),
+        ({"env": {"wandb_api_key": "hf_secret"}}, "env.wandb_api_key: a token or password"),
+        ({"env": {"MLFLOW_TRACKING_PASSWORD": "hf_secret"}}, "MLFLOW_TRACKING_PASSWORD: a token"),
+        ({"env": {"DB": "mysql://me:hf_secret@db/x"}}, "env.DB: a token or password does not"),
+        ({"arguments": {"hub": "hf_secret0000000"}}, "arguments.hub: a token or password does not"),
+        ({"envFrom": [""]}, "/envFrom"),
         ({"arguments": {"backend": "smddp"}, "instanceType": "ml.p5.48xlarge"}, "smddp is for"),
         ({"arguments": {"strategy": "neuron"}}, "arguments.strategy: neuron is not for ml.p4d."),
         ({"instanceType": "ml.trn1.32xlarge"}, "arguments.strategy: fsdp is not for ml.trn1."),

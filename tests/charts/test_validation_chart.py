@@ -36,10 +36,14 @@ def render(directory: Path, check: str, **values: Any) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("check", "values", "kinds"),
     [
-        ("node", {}, ["ConfigMap", "Job", "Job"]),
-        ("storage", {}, ["ConfigMap", "Job"]),
-        ("rendezvous", {}, ["ConfigMap", "Service", "Job"]),
-        ("rendezvous", {"backend": "etcd"}, ["ConfigMap", "Service", "Deployment", "Job"]),
+        ("node", {}, ["NetworkPolicy", "ConfigMap", "Job", "Job"]),
+        ("storage", {}, ["NetworkPolicy", "ConfigMap", "Job"]),
+        ("rendezvous", {}, ["NetworkPolicy", "ConfigMap", "Service", "Job"]),
+        (
+            "rendezvous",
+            {"backend": "etcd"},
+            ["NetworkPolicy", "ConfigMap", "Service", "Deployment", "Job"],
+        ),
     ],
 )
 def test_jobs_end_by_themselves(
@@ -66,7 +70,7 @@ def test_a_node_is_asked_for_what_it_offers_and_told_what_it_should(tmp_path: Pa
 
 
 def test_an_all_reduce_takes_all_of_each_node(tmp_path: Path) -> None:
-    (job,) = render(tmp_path, "fabric")
+    _, job = render(tmp_path, "fabric")
     assert (job["apiVersion"], job["kind"]) == ("kubeflow.org/v2beta1", "MPIJob")
     spec = job["spec"]
     assert spec["slotsPerWorker"] == 8

@@ -35,6 +35,8 @@ spec:
       priorityClassName: {{ $name }}
       tolerations:
         - { operator: Exists, effect: NoSchedule }
+      securityContext:
+        seccompProfile: { type: RuntimeDefault }
       containers:
         - name: check
           image: {{ .Values.recurring.image }}

@@ -29,7 +29,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{- /* Refuse what looks like a secret, by its name or as services write their tokens. */ -}}
 {{- define "training.secrets" -}}
-{{- $name := "(?i)(password|passwd|passphrase|secret|token|credential|(api|access|private|secret)[-_]?key|(^|_)pat)s?$" }}
+{{- $name := "(?i)(password|passwd|passphrase|secret|token|credentials?|(api|access|private|secret)[-_]?key|(^|_)pat)$" }}
 {{- $value := "^(hf_|gh[opsu]_|github_pat_|glpat-|sk-|xox[abps]-|AKIA|ASIA|eyJ)[A-Za-z0-9_-]{10}|PRIVATE KEY|://[^/@ ]+:[^/@ ]+@" }}
 {{- range $key, $values := dict "env" .Values.env "arguments" .Values.arguments }}
   {{- range $option, $given := $values }}

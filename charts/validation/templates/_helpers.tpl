@@ -15,6 +15,8 @@ capabilities: { drop: [ALL] }
 automountServiceAccountToken: false
 enableServiceLinks: false
 restartPolicy: Never
+securityContext:
+  seccompProfile: { type: RuntimeDefault }
 tolerations:
   - { operator: Exists, effect: NoSchedule }
 {{- end }}

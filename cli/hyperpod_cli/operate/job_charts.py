@@ -89,8 +89,10 @@ def merged_values(
 
 
 def submit(api: ApiClient, objects: Iterable[Object]) -> None:
-    """Create or change objects by server-side apply."""
+    """Create or change objects by server-side apply; what is immutable and there stays as it is."""
     for item in objects:
+        if item.get("immutable") and exists(api, item):
+            continue
         _call(
             api,
             "PATCH",

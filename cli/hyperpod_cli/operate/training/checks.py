@@ -138,6 +138,10 @@ def _needed(request: JobRequest) -> Iterator[tuple[str, str, str, tuple[str, str
                 "for a model without a gate"
             )
             yield "v1", "Secret", name, ("secret", fix)
+    for source in request.container.get("envFrom", ()):
+        name = source["secretRef"]["name"]
+        fix = f"create it: kubectl create secret generic {name} -n {where} --from-env-file=FILE"
+        yield "v1", "Secret", name, ("envFrom", fix)
     priority = request.pod.get("priorityClassName")
     if priority:
         fix = "name one of `kubectl get priorityclass`, or add it to helm.priority_classes"

@@ -66,7 +66,10 @@ def run(given: Given) -> None:
 
 
 def stop(given: Given) -> None:
-    """Delete a job with its pods and its etcd; by default in the namespace of the first claim."""
+    """Delete a job with its pods, its etcd and its network policy; its checkpoints' key stays.
+
+    By default in the namespace of the first claim.
+    """
     name = given.name
     if name is None:
         raise OpsError("--name: is missing; name the job to stop")
@@ -81,6 +84,7 @@ def stop(given: Given) -> None:
     servers: list[Object] = [
         {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": server},
         {"apiVersion": "v1", "kind": "Service", "metadata": server},
+        {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata},
     ]
     require_consent(
         f"Stop the job {name} in the namespace {where}? Checkpoints stay.", yes=given.yes
@@ -133,9 +137,12 @@ def _shown(request: JobRequest, *, region: str) -> Iterator[str]:
     yield f"  image      {request.container['image']}"
     command = [*request.container["command"], *request.container["args"]]
     yield f"  runs       {shlex.join(command)}"
-    others = [item["kind"] for item in request.objects if item is not request.job]
-    if others:
-        yield f"  and        {', '.join(others)} {request.name}-etcd"
+    others = [
+        f"{item['kind']} {item['metadata']['name']}"
+        for item in request.objects
+        if item is not request.job
+    ]
+    yield f"  and        {', '.join(others)}"
     cost = cost_of_nodes(request.group.name, request.nodes, request.instance_type, region=region)
     yield f"  its nodes  {cost}"
 
