@@ -16,3 +16,6 @@ export SHARED_DIRECTORIES
 # How long to wait for a file system, and how often to check, in seconds.
 export MOUNT_WAIT_SECONDS=${HYPERPOD_VOLUME_WAIT_SECONDS:-300}
 export MOUNT_POLL_SECONDS=${HYPERPOD_VOLUME_POLL_SECONDS:-5}
+
+# How long a user's own files may hold up a node, in seconds.
+export USER_SECONDS=${HYPERPOD_USER_SECONDS:-30}

@@ -13,7 +13,19 @@ from hyperpod_cdk.schema.limits import Message
 from hyperpod_cdk.schema.section import Section
 
 # useradd's: https://man7.org/linux/man-pages/man8/useradd.8.html
-_NAME = re.compile(r"(?!(?:root|slurm|munge|ubuntu)$)[a-z_][a-z0-9_-]{0,31}")
+_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
+# Users and groups of Debian's base-passwd, of packages of Ubuntu's cloud images, and of the AMI: a
+# node has them, or would give a user what is the system's.
+# https://salsa.debian.org/debian/base-passwd/-/tree/master
+_SYSTEMS = (
+    "_apt adm audio backup bin cdrom daemon dialout dip disk fax floppy games irc kmem list lp mail"
+    " man news nobody nogroup operator plugdev proxy root sasl shadow src staff sudo sync sys tape"
+    " tty users utmp uucp video voice www-data"
+    " _chrony _ssh crontab input kvm landscape lxd messagebus netdev ntp pollinate polkitd rdma"
+    " render rpc sgx ssh sshd statd syslog tcpdump tss uuidd wheel"
+    " admin dcgm docker ec2-user munge mysql nvidia-persistenced slurm ssm-user ubuntu"
+)
+_SYSTEMD = "systemd-"
 _ID = re.compile(r"[1-9][0-9]*", re.ASCII)
 # Below are the system's accounts and the AMI's `ubuntu`; useradd gives none above.
 _LEAST_ID, _MOST_ID = 2_000, 60_000
@@ -116,8 +128,10 @@ def _faults(user: SlurmUser) -> Iterator[str]:
     if _NAME.fullmatch(user.name) is None:
         yield (
             f"name {user.name!r}; must be 1 to 32 of a-z, 0-9, _ and -, beginning with a letter "
-            "or _, and no account of the AMI's"
+            "or _"
         )
+    if user.name in _SYSTEMS.split() or user.name.startswith(_SYSTEMD):
+        yield f"name {user.name!r}, a user or group of the system's; choose another"
     if _ID.fullmatch(user.uid) is None or not _LEAST_ID <= int(user.uid) <= _MOST_ID:
         yield f"uid {user.uid!r}; must be a number from {_LEAST_ID} to {_MOST_ID}"
     if user.home and _HOME.fullmatch(user.home) is None:

@@ -63,9 +63,10 @@ add_user() {
   fi
   # As the user: what is in a home may be a link to a file of the system. What they have made of it,
   # or a full quota, must not keep a node of all users from the cluster.
-  runuser -u "$name" -- bash -s -- "$ROOT$home" "$public_key" <"$LIFECYCLE/lib/ssh_key.sh" ||
-    echo "WARNING $name has no new SSH keys: $home/.ssh could not be written as $name; mend it," \
-      "then run this script again"
+  timeout --signal=KILL "$USER_SECONDS" \
+    runuser -u "$name" -- bash -s -- "$ROOT$home" "$public_key" <"$LIFECYCLE/lib/ssh_key.sh" ||
+    echo "WARNING $name has no new SSH keys: $home/.ssh could not be read and written as $name" \
+      "within $USER_SECONDS s; mend it, then run this script again"
 }
 
 [[ -f $USERS ]] || exit 0

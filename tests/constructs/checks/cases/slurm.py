@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
+from zlib import crc32
 
 from hyperpod_cdk import ClusterConfig, Config
 from hyperpod_cdk.checks.orchestrator_keys import orchestrator_keys
@@ -183,7 +184,30 @@ CASES[own_parameters] = {
         in_group(ERROR, "lifecycle.directory"),
     ),
 }
+
+
+def _homes(*lines: str) -> Config:
+    """Return a cluster with homes on both file systems, and these users."""
+    text = "\n".join(lines)
+    path = Path(_SCRIPTS.name) / f"{crc32(text.encode())}.csv"
+    path.write_text(text)
+    return config(
+        group(slurm=CONTROLLER),
+        of_cluster={"orchestrator": "slurm", "slurm": {"setup": {"users": str(path)}}},
+        storage={"home_directories": {}},
+    )
+
+
+_REFUSED_HOME = (ERROR, "cluster.slurm.setup.users")
 CASES[setup] = {
+    "homes side by side": _homes("alice,2001", "bob,2002,/home/team/bob", "al,2003,/home/ali"),
+    "a home of the system": (_homes("alice,2001,/usr/local/bin"), _REFUSED_HOME),
+    "a home of a process": (_homes("alice,2001,/proc/1"), _REFUSED_HOME),
+    "a home in another": (_homes("alice,2001,/home/a", "bob,2002,/home/a/b/c"), _REFUSED_HOME),
+    "the home that is another's default": (
+        _homes("alice,2001,/home/bob", "bob,2002"),
+        _REFUSED_HOME,
+    ),
     "none": slurm(CONTROLLER, slurm={}),
     "with homes on Lustre": slurm(CONTROLLER, slurm=_USERS),
     "on the nodes of one group": config(
