@@ -63,7 +63,7 @@ def quota(
 @command(
     iam=["cloudformation:DescribeStacks", "ecr:DescribeImages", "eks:DescribeCluster"],
     in_kubernetes="list nodes and pods; of a namespace, read a job's pods, events and logs, "
-    "create and delete PyTorchJobs",
+    "create and delete PyTorchJobs and network policies, create Secrets",
 )
 def train(
     *,
@@ -139,7 +139,8 @@ def train(
 
 @command(
     iam=["sagemaker:DescribeCluster", "eks:DescribeCluster", "cloudformation:DescribeStacks"],
-    in_kubernetes="list nodes, pods and events, read namespaces and claims, create and delete jobs",
+    in_kubernetes="list nodes, pods and events, read namespaces and claims, create and delete jobs "
+    "and network policies",
 )
 def validate_nodes(
     *,
