@@ -29,6 +29,7 @@ from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, NOT_YET, Accepted, Progress
 from provisioner.framework.retry import Clock
 from provisioner.framework.turn import Turn
+from provisioner.hyperpod import steps
 from provisioner.hyperpod.api import HyperPodApi, arrivals_of, governance_of
 from provisioner.hyperpod.arrivals import NOTHING_SHORT, Arrivals, shortage_report
 from provisioner.hyperpod.changes import TO_DELETE
@@ -48,19 +49,6 @@ from provisioner.hyperpod.notes import (
     GroupNote,
     Notes,
     image_of,
-)
-from provisioner.hyperpod.steps import (
-    AskNodes,
-    Create,
-    Delete,
-    Done,
-    Fail,
-    Refuse,
-    Step,
-    Tag,
-    UpdateCluster,
-    UpdateSoftware,
-    Wait,
 )
 
 # A Delete that is late fails before it is tried, so the last try before shows what hinders it.
@@ -101,35 +89,38 @@ class Executor:
             notes = replace(notes, creation=SUCCEEDED)  # also if its creation was not waited for
         return replace(look, notes=replace(notes, arn=described["ClusterArn"]))
 
-    def take(self, step: Step, look: Look) -> Progress | Look:  # noqa: PLR0911 - each is a step
+    def take(self, step: steps.Step, look: Look) -> Progress | Look:  # noqa: PLR0911 - each is a step
         """Take a step; return the answer, or what is known now if the next step follows at once.
 
         Raises:
             ProvisioningError: The step is a failure, or SageMaker refused its call.
             ClientError: The call may succeed later.
         """
+        if isinstance(step, steps.Fail) and not self.request.waits:
+            # `is_complete` fails: CloudFormation then sends the Delete of what there is.
+            step = steps.Wait(why="the cluster failed")
         match step:
-            case AskNodes():
+            case steps.AskNodes():
                 last = not self.request.waits or self.request.is_late(look.now)
                 return replace(look, arrivals=self._arrivals(look, last=last))
-            case Tag():
+            case steps.Tag():
                 return self._tag(step, look)
-            case Create():
+            case steps.Create():
                 return self._create(look)
-            case UpdateCluster(input=changed):
+            case steps.UpdateCluster(input=changed):
                 return self._update(look, changed)
-            case UpdateSoftware(key=key, update=update):
+            case steps.UpdateSoftware(key=key, update=update):
                 return self._update_software(look, key, update)
-            case Delete():
+            case steps.Delete():
                 return self._delete(look)
-            case Wait(why=why):
+            case steps.Wait(why=why):
                 log.info("waiting", cluster=self.api.name, cause=why)
                 return NOT_YET
-            case Done():
+            case steps.Done():
                 return self._answer(step, look)
-            case Refuse(error=error):
+            case steps.Refuse(error=error):
                 raise error
-            case Fail():
+            case steps.Fail():
                 raise self._failure(step, look)
 
     def _arrivals(self, look: Look, *, last: bool = True) -> Arrivals:
@@ -138,7 +129,7 @@ class Executor:
     def _note(self, notes: Notes, *, is_gone: bool = False) -> None:
         self.api.turn.note(notes.item, is_gone=is_gone)
 
-    def _tag(self, step: Tag, look: Look) -> Progress | Look:
+    def _tag(self, step: steps.Tag, look: Look) -> Progress | Look:
         if step.notes is not None:  # first: the tags hide whose the cluster was before
             self._note(step.notes)
         try:
@@ -270,7 +261,7 @@ class Executor:
             else refused_by_service(self.api.name, verb, error)
         )
 
-    def _answer(self, step: Done, look: Look) -> Progress:
+    def _answer(self, step: steps.Done, look: Look) -> Progress:
         if self.request.type == "Delete":
             self._note(look.notes, is_gone=True)
             return DONE
@@ -295,7 +286,7 @@ class Executor:
         }
         return Progress(complete=True, data=data)
 
-    def _failure(self, step: Fail, look: Look) -> ProvisioningError:
+    def _failure(self, step: steps.Fail, look: Look) -> ProvisioningError:
         arrivals = self._arrivals(look) if step.explain else Arrivals()
         if step.of_creation:
             self._note(replace(look.notes, creation=CREATE_FAILED))
@@ -323,24 +314,22 @@ class HyperPodCluster:
         self, request: Request, properties: HyperPodClusterProperties, turn: Turn
     ) -> Accepted:
         """Make the first change, if one can be made now."""
-        executor = self._executor(request, properties, turn, waits=False)
-        try:
-            answer: Progress | Look = executor.look()
-            while isinstance(answer, Look):
-                step = decide(answer)
-                # `is_complete` fails: CloudFormation then sends the Delete of what there is.
-                failed = isinstance(step, Fail)
-                answer = executor.take(Wait(why="the cluster failed") if failed else step, answer)
-        except AWS_ERRORS as error:
-            if not is_not_found(error):  # gone between two calls: `is_complete` sees that it is
-                raise
+        self._go_on(request, properties, turn, waits=False)
         return Accepted()
 
     def is_complete(
         self, request: Request, properties: HyperPodClusterProperties, turn: Turn
     ) -> Progress:
         """Make the next change if one is due, say whether all is done, or raise why it failed."""
-        executor, is_there = self._executor(request, properties, turn, waits=True), True
+        return self._go_on(request, properties, turn, waits=True)
+
+    def _go_on(
+        self, request: Request, properties: HyperPodClusterProperties, turn: Turn, *, waits: bool
+    ) -> Progress:
+        name, is_there = properties.cluster_name, True
+        api = HyperPodApi(sagemaker=self.sagemaker, name=name, turn=turn, patient=not waits)
+        asked = ClusterRequest.of(request, properties, turn, waits=waits)
+        executor = Executor(api=api, request=asked)
         try:
             answer: Progress | Look = executor.look()
             while isinstance(answer, Look):
@@ -348,25 +337,12 @@ class HyperPodCluster:
                 answer = executor.take(decide(answer), answer)
         except AWS_ERRORS as error:
             # Gone between two calls: the next poll sees that it is.
-            later = executor.request.may_succeed_later(error, turn.clock.now())
+            later = asked.may_succeed_later(error, turn.clock.now())
             if is_not_found(error) or (later and not is_transient(error)):
-                log.info("not yet", cluster=executor.api.name, cause=str(error))
+                log.info("not yet", cluster=name, cause=str(error))
                 return NOT_YET
             raise
-        if request.type == "Delete" and answer.complete and not is_there:
+        if waits and request.type == "Delete" and answer.complete and not is_there:
             turn.require()  # another stack's cluster may have the name by now
             self.delete_node_objects(properties.cluster_input, turn.clock)
         return answer
-
-    def _executor(
-        self, request: Request, properties: HyperPodClusterProperties, turn: Turn, *, waits: bool
-    ) -> Executor:
-        return Executor(
-            api=HyperPodApi(
-                sagemaker=self.sagemaker,
-                name=properties.cluster_name,
-                turn=turn,
-                patient=not waits,
-            ),
-            request=ClusterRequest.of(request, properties, turn, waits=waits),
-        )

@@ -11,32 +11,12 @@ from dataclasses import replace
 
 from hyperpod_shared.clusters import groups_of, present_groups
 from hyperpod_shared.errors import ProvisioningError
+from provisioner.hyperpod import failures
 from provisioner.hyperpod.cluster_request import ACCEPTED, FAIL
 from provisioner.hyperpod.differences import differences, remounted, said, template_differences
-from provisioner.hyperpod.failures import (
-    belongs_to_another,
-    differs,
-    failed_in_use,
-    kept,
-    lost_its_tags,
-    may_be_kept,
-    refused_change,
-    renamed,
-    without_journal,
-)
 from provisioner.hyperpod.look import Look
 from provisioner.hyperpod.notes import ADOPTED, SUCCEEDED, Notes
-from provisioner.hyperpod.steps import (
-    AskNodes,
-    Create,
-    Delete,
-    Done,
-    Fail,
-    Refuse,
-    Step,
-    Tag,
-    Wait,
-)
+from provisioner.hyperpod.steps import AskNodes, Create, Delete, Done, Fail, Refuse, Step, Tag, Wait
 
 Rows = tuple[tuple[Callable[[Look], bool], Step | Callable[[Look], Step]], ...]
 """Conditions, and the steps that follow."""
@@ -59,9 +39,9 @@ def decide(look: Look) -> Step:
     return step(look) if callable(step) else step
 
 
-def _refuse(error: Callable[[str], ProvisioningError]) -> Callable[[Look], Step]:
+def _refuse(error: Callable[[Look], ProvisioningError]) -> Callable[[Look], Step]:
     def refused(look: Look) -> Step:
-        return Refuse(error=error(look.name))
+        return Refuse(error=error(look))
 
     refused.__doc__ = f"Refuse: {error.__name__.replace('_', ' ')}."
     return refused
@@ -146,24 +126,8 @@ def _notes(look: Look) -> Notes:
 
 def _refused(look: Look) -> Step:
     """Refuse what cannot be changed."""
-    request = look.request
-    refuse = differs if request.makes_a_cluster else refused_change
-    return Refuse(error=refuse(request.wanted.cluster_name, look.todo.refusals))
-
-
-def _keep(look: Look) -> Step:
-    """Refuse: it is kept."""
-    return Refuse(error=kept(look.name, nodes=look.nodes))
-
-
-def _leave(look: Look) -> Step:
-    """Refuse: it may be in use."""
-    return Refuse(error=failed_in_use(look.name, nodes=look.nodes))
-
-
-def _leave_to_another(look: Look) -> Step:
-    """Refuse: it belongs to another."""
-    return Refuse(error=belongs_to_another(look.name, look.tags))
+    refuse = failures.differs if look.request.makes_a_cluster else failures.refused_change
+    return Refuse(error=refuse(look.name, look.todo.refusals))
 
 
 def _call(look: Look) -> Step:
@@ -183,14 +147,14 @@ def _wait_for_nodes(look: Look) -> Step:
 
 _NO_JOURNAL: Rows = (
     (Look.is_rollback, _NOTHING_TAKEN_BACK),
-    (Look.otherwise, _refuse(without_journal)),
+    (Look.otherwise, _refuse(failures.without_journal)),
 )
 _GONE: Rows = (
     # A look may miss a cluster for two minutes after its creation, also after one that showed it:
     # so long the deletion of a young one waits, rather than to leave a cluster that costs.
     (Look.hides_any_call, _NOT_SHOWN),
     (Look.needs_no_cluster, Done()),
-    (Look.renames_in_place, _refuse(renamed)),
+    (Look.renames_in_place, _refuse(failures.renamed)),
     (Look.otherwise, Create()),
 )
 _DELETION: Rows = (
@@ -198,20 +162,20 @@ _DELETION: Rows = (
     (Look.is_deleting, _DELETING),
     (Look.is_anothers, Done()),
     (Look.may_be_unmarked, _NOT_MARKED),
-    (Look.is_unmarked, _refuse(lost_its_tags)),
+    (Look.is_unmarked, _refuse(failures.lost_its_tags)),
     (Look.still_shows_failure_after_deletion, _STILL_FAILED),
     (Look.failed_after_deletion, Fail()),
     (Look.called_for_deletion, Delete()),
-    (Look.may_have_to_be_kept, _refuse(may_be_kept)),
+    (Look.may_have_to_be_kept, _refuse(failures.may_be_kept)),
     (Look.was_taken_over, Done()),
-    (Look.may_have_been_taken_over, _refuse(without_journal)),
-    (Look.is_kept, _keep),
+    (Look.may_have_been_taken_over, _refuse(failures.without_journal)),
+    (Look.is_kept, _refuse(failures.kept)),
     (Look.otherwise, Delete()),
 )
 _NOT_OWN: Rows = (
     (Look.may_be_unmarked, _NOT_MARKED),
     (Look.is_rollback, Done(note="the cluster is not this stack's")),
-    (Look.otherwise, _leave_to_another),
+    (Look.otherwise, _refuse(failures.belongs_to_another)),
 )
 _BEING_DELETED: Rows = (
     (Look.is_made_by_request, Fail()),
@@ -239,7 +203,7 @@ _PRESENT: Rows = (
     (Look.has_nothing_to_take_back, Done()),
     (Look.is_rollback_at_its_end, _answer),
     (Look.is_refused, _refused),
-    (Look.failed_in_use, _leave),
+    (Look.failed_in_use, _refuse(failures.failed_in_use)),
     (Look.is_busy_for_another_too_long, _busy),
     (Look.is_busy_for_another, Wait(why="the cluster of an earlier stack is busy")),
     (Look.is_to_be_marked, _marks),

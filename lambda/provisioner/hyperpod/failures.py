@@ -1,12 +1,13 @@
 """What goes wrong with a HyperPod cluster, as messages with cause and next step."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from hyperpod_shared.cluster_changes import Refusal
 from hyperpod_shared.clusters import Described, groups_of, leads, log_group
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.failures import UNKNOWN, ReportedFailure, own_message
 from hyperpod_shared.owner import owner_in_tags
+from provisioner.hyperpod.look import Look
 
 MOST_EXPLANATIONS = 3
 _DEPLOY_AGAIN = "Fix the cause that the message names, then deploy again."
@@ -93,14 +94,14 @@ def refused_change(cluster_name: str, refusals: Sequence[Refusal]) -> Provisioni
     )
 
 
-def renamed(cluster_name: str) -> ProvisioningError:
+def renamed(look: Look) -> ProvisioningError:
     """Return the failure for another name: CloudFormation deletes what it replaces last.
 
     An EKS cluster has one HyperPod cluster:
     https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks.html
     """
     return ProvisioningError(
-        f"The HyperPod cluster cannot be renamed to {cluster_name}",
+        f"The HyperPod cluster cannot be renamed to {look.name}",
         detail="the new cluster would be made before the former one is deleted: an EKS cluster "
         "takes one HyperPod cluster, and Slurm's jobs go with the former one",
         next_step="Restore the name, or delete this stack and deploy it again, which creates a "
@@ -122,69 +123,71 @@ def differs(cluster_name: str, refusals: Sequence[Refusal]) -> ProvisioningError
     )
 
 
-def belongs_to_another(cluster_name: str, tags: Mapping[str, str]) -> ProvisioningError:
+def belongs_to_another(look: Look) -> ProvisioningError:
     """Return the failure for a cluster that is not the stack's."""
     return ProvisioningError(
-        f"A HyperPod cluster {cluster_name} exists already and belongs to {owner_in_tags(tags)}",
+        f"A HyperPod cluster {look.name} exists already and belongs to {owner_in_tags(look.tags)}",
         next_step="Choose another cluster name, or delete that cluster first.",
     )
 
 
-def without_journal(cluster_name: str) -> ProvisioningError:
+def without_journal(look: Look) -> ProvisioningError:
     """Return the failure for a table that someone deleted."""
     return ProvisioningError(
-        f"The HyperPod cluster {cluster_name} is not changed, because the journal's table is gone",
+        f"The HyperPod cluster {look.name} is not changed, because the journal's table is gone",
         detail="what earlier requests have called for is not known without it",
         next_step="Restore the table that JOURNAL_TABLE of the provisioner's function names from "
         "its backup (aws dynamodb list-backups, restore-table-from-backup), then deploy again.",
     )
 
 
-def lost_its_tags(cluster_name: str) -> ProvisioningError:
+def lost_its_tags(look: Look) -> ProvisioningError:
     """Return the failure for a cluster that is to be deleted and has no owner."""
     return ProvisioningError(
-        f"The HyperPod cluster {cluster_name} no longer has the tags that identify it as created "
+        f"The HyperPod cluster {look.name} no longer has the tags that identify it as created "
         "by this stack",
         next_step=(
             "If it is not needed: aws sagemaker delete-cluster --cluster-name "
-            f"{cluster_name}; then delete the stack again."
+            f"{look.name}; then delete the stack again."
         ),
     )
 
 
-def kept(cluster_name: str, *, nodes: int) -> ProvisioningError:
+def kept(look: Look) -> ProvisioningError:
     """Return the failure that keeps a cluster in the stack, for the user to look at."""
-    billed = f" with {nodes} nodes, which are billed" if nodes else ""
     return ProvisioningError(
-        f"The HyperPod cluster {cluster_name} is kept{billed}, because its creation failed and "
+        f"The HyperPod cluster {look.name} is kept{_billed(look)}, because its creation failed and "
         "on_create_failure is keep",
         next_step=(
             "Find the cause, then deploy again, which replaces it, or delete the stack. If it "
             "is no longer in the stack: aws sagemaker delete-cluster --cluster-name "
-            f"{cluster_name}"
+            f"{look.name}"
         ),
     )
 
 
-def may_be_kept(cluster_name: str) -> ProvisioningError:
+def _billed(look: Look) -> str:
+    return f" with {look.nodes} nodes, which are billed" if look.nodes else ""
+
+
+def may_be_kept(look: Look) -> ProvisioningError:
     """Return the failure of a Delete that may be a rollback's, which keeps the cluster."""
     return ProvisioningError(
-        f"The HyperPod cluster {cluster_name} is not deleted, because it is unknown whether the "
+        f"The HyperPod cluster {look.name} is not deleted, because it is unknown whether the "
         "stack is being rolled back, in which case the cluster is kept",
         next_step="Allow the provisioner's role cloudformation:DescribeStackEvents, then delete "
         "the stack again.",
     )
 
 
-def failed_in_use(cluster_name: str, *, nodes: int) -> ProvisioningError:
+def failed_in_use(look: Look) -> ProvisioningError:
     """Return the failure for a cluster of an earlier stack that failed after it worked."""
-    billed = f" with {nodes} nodes, which are billed" if nodes else ""
     return ProvisioningError(
-        f"A HyperPod cluster {cluster_name} of an earlier stack of this name is Failed{billed}; "
-        "it is not replaced, because it may still be in use",
+        f"A HyperPod cluster {look.name} of an earlier stack of this name is "
+        f"Failed{_billed(look)}; it is not replaced, because it may still be in use",
         next_step=(
             "If it is not needed: aws sagemaker delete-cluster --cluster-name "
-            f"{cluster_name}; then deploy again. Or choose another cluster name."
+            f"{look.name}; then deploy again. Or choose another cluster name."
         ),
     )
 
