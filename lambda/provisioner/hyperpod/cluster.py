@@ -24,6 +24,7 @@ from hyperpod_shared.aws_errors import (
 from hyperpod_shared.cluster_changes import UPDATABLE
 from hyperpod_shared.clusters import SETTLED, ClusterInput, groups_of
 from hyperpod_shared.errors import ProvisioningError
+from hyperpod_shared.owner import TAG_PREFIX
 from provisioner.framework import log
 from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, NOT_YET, Accepted, Progress
@@ -37,7 +38,6 @@ from provisioner.hyperpod.cluster_request import ClusterRequest, HyperPodCluster
 from provisioner.hyperpod.comparison import SoftwareUpdate
 from provisioner.hyperpod.decision import decide
 from provisioner.hyperpod.failures import failure, governed, refused_by_service
-from provisioner.hyperpod.former_tags import noted_in_tags
 from provisioner.hyperpod.look import Look
 from provisioner.hyperpod.notes import (
     CREATE,
@@ -82,7 +82,10 @@ class Executor:
             return look
         former = request.former_groups
         if notes.groups is None:
-            notes = noted_in_tags(notes, tags, described, former=former)
+            groups = {name: GroupNote(asked=group) for name, group in former.items()}
+            # 0.1.0 noted the creation in a tag.
+            creation = notes.creation or tags.get(f"{TAG_PREFIX}creation", "")
+            notes = replace(notes, groups=groups, creation=creation)
         elif look.on and not notes.calls and look.status in SETTLED and not look.hides_a_call():
             notes = notes.settled(described, former)  # once: a call's key stays the same
         if request.type == "Update" and look.on and look.works() and not request.makes_a_cluster:

@@ -176,7 +176,7 @@ class GroupNote:
             given = self
         elif self.patched and not _has_kept(details, self.patched):  # changed by hand
             given = kept
-        return GroupNote(asked={**without_image(kept.asked), **_image_in(given)})
+        return GroupNote(asked=_with_image_of(kept.asked, given and given.asked))
 
     def _is_as_it_was(self, details: Group | None) -> bool:
         """Say whether a group of the same number of nodes shows what was noted before."""
@@ -219,9 +219,9 @@ def _may_fall_back(details: Group) -> bool:
     return int(details.get("CurrentCount", 0)) < int(details.get("MinCount") or 0)
 
 
-def _image_in(note: GroupNote | None) -> dict[str, Any]:
-    asked = (note and note.asked) or {}
-    return {key: value for key, value in asked.items() if key in IMAGE_KEYS}
+def _with_image_of(group: Group, other: Group | None) -> dict[str, Any]:
+    image = {key: value for key, value in (other or {}).items() if key in IMAGE_KEYS}
+    return {**without_image(group), **image}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -366,7 +366,7 @@ class Notes:
             note, details = base.get(name), present.get(name)
             asked = wanted[name]
             if details is not None:  # its AMI has calls of its own
-                asked = {**without_image(asked), **_image_in(note)}
+                asked = _with_image_of(asked, note and note.asked)
             same = details is not None and details.get("TargetCount") == sent[name][COUNT]
             if not (same and note is not None and note.asked == asked):
                 notes[name] = self._changed(name, asked, details)
@@ -378,10 +378,7 @@ class Notes:
         for name, _ in update.groups:
             before = notes.get(name)
             note = self._changed(name, before.asked if before else None, present.get(name))
-            asked = {
-                **without_image(note.asked or wanted[name]),
-                **_image_in(GroupNote(asked=wanted[name])),
-            }
+            asked = _with_image_of(note.asked or wanted[name], wanted[name])
             shown = note.patched if note.patched is not None else image_of(present.get(name, {}))
             notes[name] = replace(note, asked=asked, patched=shown, patched_by=self.holder)
         return replace(self, groups=notes)
@@ -431,8 +428,7 @@ class Notes:
                 if note.was is not None:
                     notes[name] = note.was
                 if note.asked is None and note.was and note.was.asked and asked:  # made anew
-                    image = _image_in(GroupNote(asked=asked))
-                    notes[name] = GroupNote(asked={**without_image(note.was.asked), **image})
+                    notes[name] = GroupNote(asked=_with_image_of(note.was.asked, asked))
         kept = {name: GroupNote(asked=wanted[name]) for name in wanted.keys() & present.keys()}
         return replace(self, groups=kept | notes)
 
