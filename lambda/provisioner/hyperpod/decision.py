@@ -24,7 +24,6 @@ Rows = tuple[tuple[Callable[[Look], bool], Step | Callable[[Look], Step]], ...]
 _NOT_SHOWN = Wait(why="its call is not visible yet")
 _NOT_MARKED = Wait(why="its tags are not visible yet")
 _DELETING = Wait(why="the cluster is being deleted")
-_STILL_FAILED = Wait(why="the cluster still shows Failed")
 _NOTHING_TAKEN_BACK = Done(note="nothing is taken back, since the journal's table is gone")
 
 
@@ -53,8 +52,15 @@ def _too_long(look: Look) -> Step:
     return Fail(what=f"is still {look.status} and not deleted", next_step=next_step, explain=False)
 
 
+def _failed(look: Look) -> Step:
+    """Fail, or wait while it may not show yet what was called for."""
+    return Wait(why="the cluster still shows Failed") if look.called_just_now else Fail()
+
+
 def _busy(look: Look) -> Step:
-    """Fail: it is busy, or an earlier deployment's."""
+    """Wait, or fail when that takes too long: it is busy, or an earlier deployment's."""
+    if not look.is_late():
+        return Wait(why=f"the cluster is {look.status}")
     if look.request.makes_a_cluster:
         what = f"of an earlier deployment is still there and {look.status}"
     else:
@@ -163,8 +169,7 @@ _DELETION: Rows = (
     (Look.is_anothers, Done()),
     (Look.may_be_unmarked, _NOT_MARKED),
     (Look.is_unmarked, _refuse(failures.lost_its_tags)),
-    (Look.still_shows_failure_after_deletion, _STILL_FAILED),
-    (Look.failed_after_deletion, Fail()),
+    (Look.failed_after_deletion, _failed),
     (Look.called_for_deletion, Delete()),
     (Look.may_have_to_be_kept, _refuse(failures.may_be_kept)),
     (Look.was_taken_over, Done()),
@@ -180,8 +185,7 @@ _NOT_OWN: Rows = (
 _BEING_DELETED: Rows = (
     (Look.is_made_by_request, Fail()),
     (Look.is_rollback_at_its_end, Done()),
-    (Look.is_late, _busy),
-    (Look.otherwise, _DELETING),
+    (Look.otherwise, _busy),
 )
 _OUTCOMES: Rows = (
     (Look.is_accepted, _answer),
@@ -204,17 +208,14 @@ _PRESENT: Rows = (
     (Look.is_rollback_at_its_end, _answer),
     (Look.is_refused, _refused),
     (Look.failed_in_use, _refuse(failures.failed_in_use)),
-    (Look.is_busy_for_another_too_long, _busy),
-    (Look.is_busy_for_another, Wait(why="the cluster of an earlier stack is busy")),
+    (Look.is_busy_for_another, _busy),
     (Look.is_to_be_marked, _marks),
     (Look.is_replaced, Delete()),
-    (Look.still_shows_failure, _STILL_FAILED),
-    (Look.has_failed, Fail()),
+    (Look.has_failed, _failed),
     (Look.has_call_set_back, _setback),
     (Look.may_call, _call),
     (Look.has_tags_to_change, _tag),
-    (Look.was_busy_all_the_time, _busy),
-    (Look.is_busy, Wait(why="the cluster is busy")),
+    (Look.is_busy, _busy),
     *_OUTCOMES,
 )
 STATES: tuple[tuple[Callable[[Look], bool], Rows], ...] = (
@@ -224,7 +225,7 @@ STATES: tuple[tuple[Callable[[Look], bool], Rows], ...] = (
     (Look.is_not_own, _NOT_OWN),
     (Look.hides_a_call, ((Look.otherwise, _NOT_SHOWN),)),
     (Look.is_deleting, _BEING_DELETED),
-    (Look.is_as_made, _OUTCOMES),
+    (Look.is_made_by_request, _OUTCOMES),
     (Look.otherwise, _PRESENT),
 )
 """What is found, and its rows."""

@@ -200,10 +200,6 @@ class Look:
         own = self.own
         return own is not None and own.key == DELETE and own.answered and self.failed
 
-    def still_shows_failure_after_deletion(self) -> bool:
-        """The request has just called for the deletion of a cluster that failed."""
-        return self.failed_after_deletion() and self.called_just_now
-
     @property
     def is_failed_creation(self) -> bool:
         """Whether the creation failed, and such a cluster is kept."""
@@ -253,10 +249,6 @@ class Look:
         """The cluster was just made by the request."""
         return self.notes.made_the_cluster
 
-    def is_as_made(self) -> bool:
-        """The cluster was made by the request, which is no rollback."""
-        return self.on and self.notes.made_the_cluster
-
     def has_nothing_to_take_back(self) -> bool:
         """An update is taken back, and the cluster failed, or the request asked for another."""
         failed = self.failed and (self.request.waits or self.never_worked)
@@ -276,10 +268,6 @@ class Look:
         """A former deployment's working cluster is busy: it stays that stack's."""
         return self.takes_over and self.worked and not (self.works() or self.is_adopted)
 
-    def is_busy_for_another_too_long(self) -> bool:
-        """A former deployment's working cluster is busy for too long."""
-        return self.is_busy_for_another() and self.is_late()
-
     def is_to_be_marked(self) -> bool:
         """The cluster is to be marked as the stack's, or to be noted as taken over."""
         is_marked_so = self.request.owner.owns_tags(self.tags)
@@ -294,10 +282,6 @@ class Look:
     def has_failed(self) -> bool:
         """The cluster has failed, and the request is no rollback."""
         return self.on and self.failed and self.request.waits
-
-    def still_shows_failure(self) -> bool:
-        """The cluster failed, and may not show yet what the request has just called for."""
-        return self.has_failed() and self.called_just_now
 
     # Calls.
 
@@ -329,7 +313,7 @@ class Look:
     @cached_property
     def todo(self) -> Changes:
         """What leads to what is wanted."""
-        if self.is_as_made():
+        if self.is_made_by_request():
             return Changes()
         clears = self.request.makes_a_cluster and not self.worked
         aim = self.request.aim(clears_groups=clears)
@@ -375,13 +359,9 @@ class Look:
         """Tags are to be changed."""
         return bool(self.todo.tags_to_add or self.todo.tags_to_remove)
 
-    def was_busy_all_the_time(self) -> bool:
-        """A call is due, and the cluster was busy all the time."""
-        return self.call is not None and self.is_late() and self.own is None
-
     def is_busy(self) -> bool:
-        """A call is due, and the cluster is busy."""
-        return self.call is not None and not self.is_late()
+        """A call is due, and the cluster is busy, or was all the time."""
+        return self.call is not None and not (self.is_late() and self.own)
 
     @cached_property
     def differing(self) -> Mapping[str, str]:
