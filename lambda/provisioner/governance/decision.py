@@ -24,6 +24,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hyperpod_shared.aws_errors import is_conflict, is_not_found, is_transient
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.governance import GovernanceStatus, Noun, says
 from provisioner.governance.found import Found, Item, Thing, Wanted
@@ -34,13 +35,13 @@ from it for 50 seconds."""
 PATIENCE_SECONDS = 1200.0
 """For so long an object is made again that fails for a webhook."""
 _LEFT_SECONDS = 600.0
-LAST_SECONDS = 3000.0
-"""For so long what is in the way may go."""
-WEBHOOK = re.compile(
+# For so long what is in the way may go.
+_LAST_SECONDS = 3000.0
+# What is said of an object that Kueue's webhook could not judge yet.
+_WEBHOOK = re.compile(
     r"(?i)webhook|no endpoints available|connection refused|deadline exceeded|x509|i/o timeout"
     r"|internal (server )?error|try again"
 )
-"""What is said of an object that Kueue's webhook could not judge yet."""
 _AT_WORK = frozenset(
     {GovernanceStatus.CREATING, GovernanceStatus.UPDATING, GovernanceStatus.DELETING}
 )
@@ -125,7 +126,7 @@ def decide(found: Found, wanted: Wanted) -> Step:
     steps = list(_removals(found, wanted))
     if not wanted.deletes:
         steps += _made(found, wanted)
-    for kind in (Fail, Create | Update | Delete, Wait):
+    for kind in (Fail, Change, Wait):
         for step in steps:
             if isinstance(step, kind):
                 return _with_kueue(step, found)
@@ -217,8 +218,8 @@ def _is_final(item: Item, found: Found, wanted: Wanted) -> bool:
     if not _failed_now(item, wanted):
         return False
     if wanted.takes_back:
-        return found.waited > LAST_SECONDS
-    return not WEBHOOK.search(item.reason) or found.waited > PATIENCE_SECONDS
+        return found.waited > _LAST_SECONDS
+    return not _WEBHOOK.search(item.reason) or found.waited > PATIENCE_SECONDS
 
 
 def _is_surely_so(thing: Thing, item: Item, found: Found, wanted: Wanted) -> bool:
@@ -295,3 +296,15 @@ def _failure(item: Item, wanted: Wanted) -> ProvisioningError:
         detail=item.reason,
         next_step=step,
     )
+
+
+def may_pass(step: Change, error: Exception, found: Found) -> bool:
+    """Say whether an error is that of a late read, of an object at work or of a webhook."""
+    if is_transient(error):
+        raise error
+    makes = isinstance(step, Create)
+    if is_not_found(error):  # of a creation, the cluster, which is older
+        return not makes or found.waited < LATE_READ_SECONDS
+    if is_conflict(error):
+        return not makes or found.waited < _LAST_SECONDS
+    return bool(_WEBHOOK.search(str(error))) and found.waited < PATIENCE_SECONDS

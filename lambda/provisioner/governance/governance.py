@@ -16,9 +16,6 @@ from typing import Any
 from hyperpod_shared.aws_errors import (
     AWS_ERRORS,
     AwsClient,
-    is_conflict,
-    is_not_found,
-    is_transient,
     or_none,
 )
 from hyperpod_shared.clusters import ClusterStatus
@@ -38,23 +35,7 @@ from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, Accepted, Progress
 from provisioner.framework.retry import Answer, aws_pages, aws_retried
 from provisioner.framework.turn import Turn
-from provisioner.governance.decision import (
-    LAST_SECONDS,
-    LATE_READ_SECONDS,
-    PATIENCE_SECONDS,
-    WEBHOOK,
-    AskKueue,
-    Change,
-    Create,
-    Delete,
-    Done,
-    Fail,
-    Refuse,
-    Step,
-    Update,
-    Wait,
-    decide,
-)
+from provisioner.governance import decision
 from provisioner.governance.found import (
     Found,
     Item,
@@ -188,13 +169,13 @@ class TaskGovernance:
         found = _look(api)
         if wanted.glimpses is None:  # else another attempt has begun already
             turn.note({"request": request.request_id, "seen": written(found.own)})
-        step = decide(found, wanted)
-        if isinstance(step, AskKueue):
+        step = decision.decide(found, wanted)
+        if isinstance(step, decision.AskKueue):
             found = replace(found, kueue=api.kueue())
-            step = decide(found, wanted)
-        if isinstance(step, Refuse):
+            step = decision.decide(found, wanted)
+        if isinstance(step, decision.Refuse):
             raise step.error
-        if isinstance(step, Create | Update | Delete):
+        if isinstance(step, decision.Change):
             _change(step, found, api)
         return Accepted()
 
@@ -205,21 +186,21 @@ class TaskGovernance:
         api, wanted = self._about(request, properties, turn)
         found = _look(api)
         while True:
-            step: Step = decide(found, wanted)
+            step: decision.Step = decision.decide(found, wanted)
             match step:
-                case AskKueue():
+                case decision.AskKueue():
                     found = replace(found, kueue=api.kueue())
-                case Create() | Update() | Delete():
+                case decision.Create() | decision.Update() | decision.Delete():
                     found = _change(step, found, api)
-                case Wait(why=why):
+                case decision.Wait(why=why):
                     raise NotReadyError(
                         f"Task governance of the HyperPod cluster {wanted.cluster_name} is not "
                         f"done: {why}",
                         next_step="Check it in the HyperPod console (Policies), then deploy again.",
                     )
-                case Fail(error=error) | Refuse(error=error):
+                case decision.Fail(error=error) | decision.Refuse(error=error):
                     raise error
-                case Done():
+                case decision.Done():
                     return _answer(wanted)
 
     def _about(
@@ -261,41 +242,29 @@ def _look(api: GovernanceApi) -> Found:
     )
 
 
-def _change(step: Change, found: Found, api: GovernanceApi) -> Found:
+def _change(step: decision.Change, found: Found, api: GovernanceApi) -> Found:
     """Make a change, or find that it cannot be made yet; return what is known then."""
-    about = step if isinstance(step, Delete) else step.thing
+    about = step if isinstance(step, decision.Delete) else step.thing
     key = f"{about.noun}/{about.name}"
     log.info(type(step).__name__.lower(), kind=about.noun, name=about.name)
     try:
         match step:
-            case Create(thing=thing):
+            case decision.Create(thing=thing):
                 api.create(thing, found.cluster_arn)
-            case Update(thing=thing, item=item):
+            case decision.Update(thing=thing, item=item):
                 api.update(thing, item)
-            case Delete(noun=noun, identifier=identifier):
+            case decision.Delete(noun=noun, identifier=identifier):
                 if not api.delete(noun, identifier):
                     return replace(found, gone=found.gone | {key}, touched=found.touched | {key})
     except AWS_ERRORS as error:
-        if not _may_pass(step, error, found):
+        if not decision.may_pass(step, error, found):
             raise _refused(step, error) from error
         log.info("not yet", kind=about.noun, name=about.name, cause=str(error))
     return replace(found, touched=found.touched | {key})
 
 
-def _may_pass(step: Change, error: Exception, found: Found) -> bool:
-    """Say whether an error is that of a late read, of an object at work or of a webhook."""
-    if is_transient(error):
-        raise error
-    makes = isinstance(step, Create)
-    if is_not_found(error):  # of a creation, the cluster, which is older
-        return not makes or found.waited < LATE_READ_SECONDS
-    if is_conflict(error):
-        return not makes or found.waited < LAST_SECONDS
-    return bool(WEBHOOK.search(str(error))) and found.waited < PATIENCE_SECONDS
-
-
-def _refused(step: Change, error: Exception) -> ProvisioningError:
-    about = step if isinstance(step, Delete) else step.thing
+def _refused(step: decision.Change, error: Exception) -> ProvisioningError:
+    about = step if isinstance(step, decision.Delete) else step.thing
     verb = type(step).__name__.lower()
     return ProvisioningError(
         f"HyperPod refused to {verb} the {about.noun.words} {about.name}",
