@@ -6,6 +6,7 @@ repetition by Lambda.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -32,29 +33,22 @@ LONGEST_RUN_SECONDS = 60
 """The time-out of the function. Lambda repeats a failed invocation no sooner."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
     """What was told of a cluster; the clock returns the time in seconds since the epoch."""
 
-    def __init__(
-        self,
-        *,
-        dynamodb: AwsClient,
-        table: str,
-        cluster_arn: str,
-        clock: Callable[[], float],
-    ) -> None:
-        self._dynamodb = dynamodb
-        self._table = table
-        self._cluster_arn = cluster_arn
-        self._clock = clock
+    dynamodb: AwsClient
+    table: str
+    cluster_arn: str
+    clock: Callable[[], float]
 
     def known(self) -> dict[str, float]:
         """Return the faults that are told or watched and not over, and since when."""
-        pages = self._dynamodb.get_paginator("query").paginate(
-            TableName=self._table,
+        pages = self.dynamodb.get_paginator("query").paginate(
+            TableName=self.table,
             ConsistentRead=True,
             KeyConditionExpression=f"{_PARTITION} = :cluster",
-            ExpressionAttributeValues={":cluster": {"S": self._cluster_arn}},
+            ExpressionAttributeValues={":cluster": {"S": self.cluster_arn}},
         )
         return {
             item[_SORT]["S"]: float(item["since"]["N"])
@@ -64,7 +58,7 @@ class Memory:
         }
 
     def _is_known(self, item: Mapping[str, Mapping[str, Any]]) -> bool:
-        now = self._clock()
+        now = self.clock()
         if "over_at" in item or float(item["expires_at"]["N"]) <= now:
             return False
         is_being_told = float(item["since"]["N"]) >= now - LONGEST_RUN_SECONDS
@@ -75,10 +69,10 @@ class Memory:
 
         What no other invocation has, stands for this one; a repetition by Lambda is another one.
         """
-        now = self._clock()
+        now = self.clock()
         put = partial(
-            self._dynamodb.put_item,
-            TableName=self._table,
+            self.dynamodb.put_item,
+            TableName=self.table,
             Item={
                 **self._key(fault),
                 "since": number(now),
@@ -109,7 +103,7 @@ class Memory:
 
     def watch(self, fault: str) -> None:
         """Note something that is told if it lasts."""
-        if self.claim(fault, invocation="", happened=self._clock()):
+        if self.claim(fault, invocation="", happened=self.clock()):
             self.told(fault)
 
     def over(self, fault: str, *, at: float) -> None:
@@ -135,8 +129,8 @@ class Memory:
         self, fault: str, assignment: str, *, condition: str, values: Mapping[str, object]
     ) -> None:
         update = partial(
-            self._dynamodb.update_item,
-            TableName=self._table,
+            self.dynamodb.update_item,
+            TableName=self.table,
             Key=self._key(fault),
             UpdateExpression=f"SET {assignment}",
             ConditionExpression=condition,
@@ -145,4 +139,4 @@ class Memory:
         is_written(update)  # else DynamoDB has forgotten it in between, or it has happened again
 
     def _key(self, fault: str) -> dict[str, dict[str, str]]:
-        return {_PARTITION: {"S": self._cluster_arn}, _SORT: {"S": fault}}
+        return {_PARTITION: {"S": self.cluster_arn}, _SORT: {"S": fault}}

@@ -87,18 +87,13 @@ class Journal:
         }
         if is_gone:
             item["expires_at"] = number(int(self.clock.now()) + _KEPT_SECONDS)
-        put = partial(
-            self.dynamodb.put_item,
-            TableName=self.table,
-            Item=item,
-            ConditionExpression=f"attribute_not_exists({_KEY})",
-        )
+        condition: dict[str, Any] = {"ConditionExpression": f"attribute_not_exists({_KEY})"}
         if entry.version:
-            put = partial(
-                put,
-                ConditionExpression=f"{_VERSION} = :version",
-                ExpressionAttributeValues={":version": number(entry.version)},
-            )
+            condition = {
+                "ConditionExpression": f"{_VERSION} = :version",
+                "ExpressionAttributeValues": {":version": number(entry.version)},
+            }
+        put = partial(self.dynamodb.put_item, TableName=self.table, Item=item, **condition)
         if not aws_retried(lambda: is_written(put), clock=self.clock):
             written = self._item().get("written_by", {}).get("S")
             if written != token:  # else the answer of a former attempt was lost

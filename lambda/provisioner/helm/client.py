@@ -7,7 +7,7 @@ helm's default would refuse this upgrade and every later one, rollbacks included
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +28,7 @@ from provisioner.helm.state import Release, Revision, Wanted
 from provisioner.kubernetes.cluster import Cluster, Containers, EksConnection
 from provisioner.kubernetes.failures import CHECK_ACCESS, CommandFailedError
 from provisioner.kubernetes.kubectl import STOP_GRACE_SECONDS, Kubectl, Run
-from provisioner.kubernetes.manifest import Manifest, split_manifest
+from provisioner.kubernetes.manifest import Manifest, Object, split_manifest
 
 REACH_PATIENCE_SECONDS = 90.0
 """How long a new API endpoint or access entry may take to work."""
@@ -176,7 +176,7 @@ class ReleaseClient:
         history = self._stored("history")
         if metadata is None or history is None:
             return None
-        revisions = tuple(
+        revisions = (
             Revision(
                 number=entry["revision"],
                 status=entry["status"],
@@ -186,14 +186,16 @@ class ReleaseClient:
             )
             for entry in sorted(history, key=itemgetter("revision"))
         )
-        labels = metadata.get("labels") or {}
-        return Release(name=name, namespace=namespace, labels=labels, revisions=revisions)
+        return self._release_of(metadata, revisions)
+
+    def _release_of(self, metadata: Object, revisions: Iterable[Revision]) -> Release:
+        (name, namespace), labels = self.properties.release_id, metadata.get("labels") or {}
+        return Release(name=name, namespace=namespace, labels=labels, revisions=tuple(revisions))
 
     def _last_revision(self) -> Release | None:
         metadata = self._stored("get", "metadata")
         if metadata is None:
             return None
-        name, namespace = self.properties.release_id
         last = Revision(
             number=metadata["revision"],
             status=metadata["status"],
@@ -201,8 +203,7 @@ class ReleaseClient:
             description="",
             updated=datetime.fromisoformat(metadata["deployedAt"]).timestamp(),
         )
-        labels = metadata.get("labels") or {}
-        return Release(name=name, namespace=namespace, labels=labels, revisions=(last,))
+        return self._release_of(metadata, [last])
 
     def _stored(self, *command: str) -> Any:  # noqa: ANN401 - helm's JSON
         """Return what helm stores of the release; None when there is no release."""

@@ -124,17 +124,11 @@ def plan_definitions(
         ProvisioningError: A version that objects may be stored in would be lost.
     """
     found = {item["metadata"]["name"]: item for item in live}
-    missing = [item for item in wanted if item["metadata"]["name"] not in found]
-    changed: list[Object] = []
-    kept: list[Object] = []
-    for item in wanted:
-        current = found.get(item["metadata"]["name"])
-        if current is None or _is_applied(item, current):
-            continue
-        if going_back and _lost_versions(item, current):
-            kept.append(item)
-        else:
-            changed.append(item)
+    pairs = [(item, found.get(item["metadata"]["name"])) for item in wanted]
+    missing = [item for item, current in pairs if current is None]
+    differing = [(item, now) for item, now in pairs if now and not _is_applied(item, now)]
+    kept = [item for item, now in differing if going_back and _lost_versions(item, now)]
+    changed = [item for item, _ in differing if item not in kept]
     refuse_lost_versions(changed, live)
     return DefinitionPlan(missing=missing, changed=changed, kept=kept)
 

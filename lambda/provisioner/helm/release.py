@@ -16,6 +16,7 @@ with.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import NamedTuple
 from uuid import uuid4
 
@@ -210,13 +211,12 @@ _NO_KUBERNETES = (ClusterNotFoundError, ClusterFailedError)
 """What leaves nothing to uninstall."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class HelmRelease:
     """Handles `Custom::HelmRelease`."""
 
     properties_type = HelmReleaseProperties
-
-    def __init__(self, *, connect: Connect) -> None:
-        self._connect = connect
+    connect: Connect
 
     def on_event(self, request: Request, properties: HelmReleaseProperties, turn: Turn) -> Accepted:
         """Install, upgrade or uninstall."""
@@ -258,7 +258,7 @@ class HelmRelease:
             attempt=uuid4().hex,
             now=turn.clock.now(),
         )
-        return self._connect(properties, wanted, turn)
+        return self.connect(properties, wanted, turn)
 
 
 def _progress(client: ReleaseClient, request: Request) -> Progress:

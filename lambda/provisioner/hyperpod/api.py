@@ -214,23 +214,19 @@ def _error_events(api: HyperPodApi, since: float) -> Iterator[Event]:
 
 
 def _failure(api: HyperPodApi, event: Event) -> ReportedFailure:
-    return ReportedFailure(
-        text=_message(api, event) or event.get("Description", ""),
-        group=event.get("InstanceGroupName"),
-        instance=event.get("InstanceId"),
-    )
-
-
-def _message(api: HyperPodApi, event: Event) -> str | None:
-    """Return the cause, which the list of events does not tell."""
+    """Return what an event reports, with the cause, which the list of events does not tell."""
+    cause = None
     try:
-        answer = api.sagemaker.describe_cluster_event(
-            ClusterName=api.name, EventId=event["EventId"]
+        cause = failure_message(
+            api.sagemaker.describe_cluster_event(ClusterName=api.name, EventId=event["EventId"])
         )
     except AWS_ERRORS as error:
         log.warning("no event details", cluster=api.name, cause=str(error))
-        return None
-    return failure_message(answer)
+    return ReportedFailure(
+        text=cause or event.get("Description", ""),
+        group=event.get("InstanceGroupName"),
+        instance=event.get("InstanceId"),
+    )
 
 
 def _of_each_kind(events: Sequence[Event]) -> list[Event]:

@@ -110,33 +110,27 @@ def changes(aim: Aim, described: Described, tags: Tags, notes: Notes) -> Changes
     to_add, to_remove = _tag_changes(aim, tags)
     asked = changed_fields(aim.wanted, aim.former)
     fields = dict(_fields(aim, described, asked))
+    present, wanted = present_groups(described), groups_of(aim.wanted)
+    refused: tuple[Refusal, ...] = ()
     if aim.rolls_back:
-        undone, made = notes.changed_by_undone, {*notes.undone_calls}
-        fields = fields if made & {UPDATE, CREATE} else {}
-        return Changes(
-            update=_way_back(aim, described, fields, undone),
-            tags_to_add=to_add,
-            tags_to_remove=to_remove,
-            software=_software_back(aim, present_groups(described), notes),
-        )
-    base = {} if aim.former is None else notes.base
-    software = _software(aim, present_groups(described), base)
-    wanted = groups_of(aim.wanted)
-    present = present_groups(described)
-    if (
-        aim.former == aim.wanted
-        and not fields
-        and _are_noted(wanted, base)
-        and wanted.keys() <= present.keys()
-    ):
-        return Changes(software=software)  # only how to wait for it changed
-    former = {name: note.asked for name, note in base.items() if note.asked is not None}
+        is_made = bool({UPDATE, CREATE} & {*notes.undone_calls})
+        update = _way_back(aim, described, fields if is_made else {}, notes.changed_by_undone)
+        software = _software_back(aim, present, notes)
+    else:
+        base = {} if aim.former is None else notes.base
+        software = _software(aim, present, base)
+        is_same = aim.former == aim.wanted and not fields and _are_noted(wanted, base)
+        if is_same and wanted.keys() <= present.keys():
+            return Changes(software=software)  # only how to wait for it changed
+        former = {name: note.asked for name, note in base.items() if note.asked is not None}
+        update = _way_on(aim, described, fields, base)
+        refused = tuple(refusals(aim.wanted, described, asked=asked, former=former))
     return Changes(
-        update=_way_on(aim, described, fields, base),
+        update=update,
         tags_to_add=to_add,
         tags_to_remove=to_remove,
         software=software,
-        refusals=tuple(refusals(aim.wanted, described, asked=asked, former=former)),
+        refusals=refused,
     )
 
 
