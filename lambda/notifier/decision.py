@@ -28,38 +28,35 @@ class Kind:
     when: str
     subject: str
     next_step: str | None
-    look: str = "hyperpod-cdk events --cluster {cluster} --region {region}"
+    look: str = "hyperpod-cdk status --cluster {cluster} --region {region}"
 
 
 NODES_FAIL, CLUSTER_FAILS, CHANGE_UNDONE = "nodes-fail", "cluster-fails", "change-undone"
 NODE_FAULTY, STILL_FAULTY = "node-faulty", "node-still-faulty"
 NODES_LOST, NODES_MISSING, PLAN_ENDS = "nodes-lost", "nodes-missing", "plan-ends"
 NODE_GROUP_DEGRADED = "node-group-degraded"
-_STATUS = "hyperpod-cdk status --cluster {cluster} --region {region}"
 KINDS: Mapping[str, Kind] = {
     NODES_FAIL: Kind(
         when="HyperPod sends an Error event about nodes, a group or the cluster",
         subject="{group} fails: {cause}",
         next_step=None,
+        look="hyperpod-cdk events --cluster {cluster} --region {region}",
     ),
     CLUSTER_FAILS: Kind(
         when="the cluster is Failed",
         subject="the cluster failed: {cause}",
         next_step=None,
-        look=_STATUS,
     ),
     CHANGE_UNDONE: Kind(
         when="HyperPod rolls back a change to the cluster",
         subject="a change is rolled back: {cause}",
         next_step=None,
-        look=_STATUS,
     ),
     NODE_FAULTY: Kind(
         when="HyperPod finds a node faulty",
         subject="node {instance} is faulty",
         next_step="HyperPod repairs the node itself ({repair}). Jobs on it restart elsewhere, or "
         "when it is back.",
-        look=_STATUS,
     ),
     STILL_FAULTY: Kind(
         when="a faulty node was neither replaced nor reported as healthy",
@@ -71,7 +68,6 @@ KINDS: Mapping[str, Kind] = {
         when="nodes are no longer ready, although no group is scaling",
         subject="nodes are no longer ready",
         next_step="Check which nodes are not ready. HyperPod replaces nodes that it finds faulty.",
-        look=_STATUS,
     ),
     NODES_MISSING: Kind(
         when=(
@@ -81,21 +77,18 @@ KINDS: Mapping[str, Kind] = {
         subject="{group} lacks nodes",
         next_step="Find out why nodes are missing. For lack of capacity, wait, use another "
         "Availability Zone, or reserve capacity with a training plan.",
-        look=_STATUS,
     ),
     PLAN_ENDS: Kind(
         when="the training plan of a group ends within a day",
         subject="the training plan of {group} ends soon",
         next_step="Save the data of jobs, and set another training plan or none: the nodes are "
         "terminated when the plan ends.",
-        look=_STATUS,
     ),
     NODE_GROUP_DEGRADED: Kind(
         when="an EKS node group with desired_size above 0 is DEGRADED; once for each cause, "
         "then once a day",
         subject="EKS node {group} is degraded: {cause}",
         next_step=None,
-        look=_STATUS,
     ),
 }
 """By name, in the order of the documentation."""

@@ -119,14 +119,7 @@ def look(request: Request, *, begun_at: float, cloudformation: AwsClient, clock:
             operation = _operation(event)
             newest = newest or operation
             if age < float("inf"):
-                seen = Seen(
-                    newest=newest,
-                    last=last,
-                    own=operation,
-                    age=age,
-                    is_sure=is_sure,
-                    is_last=is_last,
-                )
+                seen = Seen(newest, last, operation, age, is_sure, is_last)
                 age = float("inf")
                 if not is_sure:
                     guess = guess or seen

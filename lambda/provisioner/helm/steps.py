@@ -148,11 +148,8 @@ def _attempt(
 
 def _verb(decision: Decision, release: Release | None) -> str:
     is_first = release is None or not release.was_deployed
-    return (
-        "install"
-        if is_first and decision.action is ReleaseAction.UPGRADE
-        else decision.action.value
-    )
+    installs = is_first and decision.action is ReleaseAction.UPGRADE
+    return "install" if installs else decision.action.value
 
 
 def _retry(client: ReleaseClient, error: CommandFailedError) -> bool:

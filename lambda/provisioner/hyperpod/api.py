@@ -19,7 +19,6 @@ from hyperpod_shared.aws_errors import (
     may_be_taken,
     or_none,
 )
-from hyperpod_shared.cluster_changes import ORCHESTRATOR, requested_value
 from hyperpod_shared.clusters import (
     CONTINUOUS,
     GROUP_LISTS,
@@ -36,8 +35,6 @@ from provisioner.framework.retry import aws_pages, aws_patience, aws_retried, re
 from provisioner.framework.turn import Turn
 from provisioner.hyperpod.arrivals import Arrivals
 from provisioner.hyperpod.changes import user_tags
-from provisioner.hyperpod.cluster_request import ClusterRequest
-from provisioner.hyperpod.comparison import covers
 from provisioner.hyperpod.look import Look
 
 T = TypeVar("T")
@@ -285,16 +282,11 @@ def arrivals_of(look: Look, *, api: HyperPodApi, last: bool) -> Arrivals:
             arrivals = Arrivals(unlisted=_unlisted(api.name, error))
             log.warning("no nodes", cluster=api.name, cause=str(error))
     short = any(arrivals.is_short(name, group) for name, group in groups.items())
-    if look.works() and not short and _has_orchestrator(look.described, request):
+    if look.works() and not (short or look.looks_at_database):
         return arrivals
     concerns_nodes = request.makes_a_cluster or look.own is not None
     since = request.begun_at - (0.0 if concerns_nodes else _HINDSIGHT_SECONDS)
     return _with_errors(arrivals, api, look.described, since=since)
-
-
-def _has_orchestrator(described: Described, request: ClusterRequest) -> bool:
-    shown = requested_value(described.get(ORCHESTRATOR) or {})
-    return covers(shown, request.wanted.cluster_input.get(ORCHESTRATOR) or {})
 
 
 def _unlisted(name: str, error: Exception) -> str:

@@ -28,16 +28,7 @@ from hyperpod_shared.failures import LIFECYCLE_SCRIPT, UNKNOWN, ReportedFailure,
 
 Node = Mapping[str, Any]
 """An entry of ListClusterNodes."""
-_NOT_THERE = frozenset(
-    {
-        None,
-        NodeStatus.DEEP_HEALTH_CHECK,
-        NodeStatus.FAILURE,
-        NodeStatus.NOT_FOUND,
-        NodeStatus.PENDING,
-        NodeStatus.SHUTTING_DOWN,
-    }
-)
+_NOT_THERE = frozenset({None, *NodeStatus})
 _ATTEMPTS = 2
 # Deep health checks take up to hours; what is wrong at first sight shows sooner.
 _CHECK_PATIENCE_SECONDS = 900.0

@@ -268,23 +268,20 @@ class Executor:
         if self.request.type == "Delete":
             self._note(look.notes, is_gone=True)
             return DONE
-        described = look.described
-        if not described:
+        described, arn, shortage = look.described, "none", NOTHING_SHORT
+        if described:
+            if step.notes is not None:
+                self._note(step.notes)
+            arn, arrivals = described["ClusterArn"], self._arrivals(look)
+            shortage = shortage_report(described, arrivals, now=look.now, note=step.note)
+            if shortage != NOTHING_SHORT:
+                log.warning("answered as it is", cluster=self.api.name, missing=shortage)
+        else:
             log.warning("gone; the rollback leaves it so", cluster=self.api.name)
-            return self._success(arn="none", status="Deleted")
-        if step.notes is not None:
-            self._note(step.notes)
-        arrivals = self._arrivals(look)
-        shortage = shortage_report(described, arrivals, now=look.now, note=step.note)
-        if shortage != NOTHING_SHORT:
-            log.warning("answered as it is", cluster=self.api.name, missing=shortage)
-        return self._success(arn=described["ClusterArn"], status=look.status, shortage=shortage)
-
-    def _success(self, *, arn: str, status: str, shortage: str = NOTHING_SHORT) -> Progress:
         data = {
             "ClusterName": self.api.name,
             "ClusterArn": arn,
-            "ClusterStatus": status,
+            "ClusterStatus": look.status or "Deleted",
             "Shortage": shortage,
         }
         return Progress(complete=True, data=data)

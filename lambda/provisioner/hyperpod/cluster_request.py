@@ -26,11 +26,8 @@ MOST_WAIT_MINUTES = 55
 _WAIT_MINUTES = 50
 
 
-_whole_minutes = one_of(*map(str, range(1, MOST_WAIT_MINUTES + 1)))
-
-
 def _minutes(name: str, value: object) -> int:
-    return int(_whole_minutes(name, value))
+    return int(one_of(*map(str, range(1, MOST_WAIT_MINUTES + 1)))(name, value))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -37,6 +37,7 @@ from provisioner.hyperpod.differences import (
 )
 from provisioner.hyperpod.notes import (
     ADOPTED,
+    CREATE,
     CREATE_FAILED,
     DELETE,
     READ_LAG_SECONDS,
@@ -243,11 +244,11 @@ class Look:
     @property
     def is_creation(self) -> bool:
         """Whether a failure is one of the cluster's creation."""
-        return self.notes.made_the_cluster or (self.request.makes_a_cluster and not self.worked)
+        return self.is_made_by_request() or (self.request.makes_a_cluster and not self.worked)
 
     def is_made_by_request(self) -> bool:
         """The cluster was just made by the request."""
-        return self.notes.made_the_cluster
+        return self.own is not None and self.own.key == CREATE
 
     def has_nothing_to_take_back(self) -> bool:
         """An update is taken back, and the cluster failed, or the request asked for another."""

@@ -292,13 +292,8 @@ class Notes:
             undone=undone,
             undone_calls=undone_calls,
             calls=(),
-            former=self.last,
+            former=self.own or self.former,
         )
-
-    @property
-    def last(self) -> Call | None:
-        """The last call of all."""
-        return self.calls[-1] if self.calls else self.former
 
     @property
     def own(self) -> Call | None:
@@ -308,11 +303,6 @@ class Notes:
     def call(self, key: str) -> Call | None:
         """Return the holder's last call of a kind."""
         return next((one for one in reversed(self.calls) if one.key == key), None)
-
-    @property
-    def made_the_cluster(self) -> bool:
-        """Whether the cluster is as the holder made it."""
-        return self.own is not None and self.own.key == CREATE
 
     @property
     def base(self) -> dict[str, GroupNote]:
