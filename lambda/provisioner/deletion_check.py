@@ -26,7 +26,6 @@ from hyperpod_shared.errors import ProvisioningError, UnreachableError
 from hyperpod_shared.owner import STACK_LABEL, Owner, consent_command, is_consent
 from provisioner.framework import log
 from provisioner.framework.properties import Properties, json_texts, parsed, text, truth
-from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, Accepted, Progress
 from provisioner.framework.retry import Clock, retried
 from provisioner.framework.turn import Turn
@@ -111,19 +110,17 @@ class DeletionCheck:
     properties_type = DeletionCheckProperties
     connection: EksConnection
 
-    def on_event(
-        self, request: Request, properties: DeletionCheckProperties, turn: Turn
-    ) -> Accepted:
+    def on_event(self, properties: DeletionCheckProperties, turn: Turn) -> Accepted:
         """Refuse the deletion of the stack if users would lose something.
 
         After a refusal CloudFormation takes no update of the stack any more, so an API that does
         not answer is waited for.
         """
-        if request.type == "Delete":
+        if turn.request.type == "Delete":
             if turn.may_delete_stack:
                 refuse_losses(
                     properties,
-                    owner=request.owner,
+                    owner=turn.request.owner,
                     connection=self.connection,
                     clock=turn.clock,
                     read_seconds=READ_SECONDS,
@@ -133,12 +130,10 @@ class DeletionCheck:
                 log.info("the stack is not being deleted", phase=str(turn.phase))
         return Accepted()
 
-    def is_complete(
-        self, request: Request, properties: DeletionCheckProperties, turn: Turn
-    ) -> Progress:
+    def is_complete(self, properties: DeletionCheckProperties, turn: Turn) -> Progress:
         """Report success: `on_event` has done everything, unless it could not begin."""
-        if request.deferred:
-            self.on_event(request, properties, turn)
+        if turn.request.deferred:
+            self.on_event(properties, turn)
         return DONE
 
 

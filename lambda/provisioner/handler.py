@@ -63,7 +63,7 @@ def on_event(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
     """
     request, clock = Request.from_event(event), _clock(context)
     _log("on_event", request)
-    response = begin(_resource(request), request, _turn(request, clock))
+    response = begin(_resource(request), _turn(request, clock))
     log.info("accepted", request_id=request.request_id, **response)
     return response
 
@@ -76,7 +76,7 @@ def is_complete(event: Mapping[str, Any], context: Context) -> dict[str, Any]:
     """
     request, clock = Request.from_event(event), _clock(context)
     _log("is_complete", request)
-    response = poll(_resource(request), request, _turn(request, clock)).as_response()
+    response = poll(_resource(request), _turn(request, clock)).as_response()
     log.info("progress", request_id=request.request_id, **response)
     return response
 

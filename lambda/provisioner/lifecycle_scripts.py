@@ -29,7 +29,6 @@ from provisioner.framework.properties import (
     parsed,
     text,
 )
-from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, NOT_YET, Accepted, Progress
 from provisioner.framework.turn import Turn
 
@@ -102,27 +101,23 @@ class LifecycleScripts:
     properties_type = LifecycleScriptsProperties
     s3: AwsClient
 
-    def on_event(
-        self, request: Request, properties: LifecycleScriptsProperties, turn: Turn
-    ) -> Accepted:
+    def on_event(self, properties: LifecycleScriptsProperties, turn: Turn) -> Accepted:
         """Put or remove the scripts."""
-        run = _Run(s3=self.s3, request=request, properties=properties, turn=turn)
-        if request.type == "Delete":
+        run = _Run(s3=self.s3, properties=properties, turn=turn)
+        if turn.request.type == "Delete":
             run.remove(properties, properties.keys)
             return Accepted()
         return run.put()
 
-    def is_complete(
-        self, request: Request, properties: LifecycleScriptsProperties, turn: Turn
-    ) -> Progress:
+    def is_complete(self, properties: LifecycleScriptsProperties, turn: Turn) -> Progress:
         """Report success: do again what a former request may have undone, or could not begin."""
         if turn.may_overlap:
             return NOT_YET
-        if request.deferred or turn.takes_back:
-            accepted = self.on_event(request, properties, turn)
+        if turn.request.deferred or turn.takes_back:
+            accepted = self.on_event(properties, turn)
             if accepted.failure:
                 raise CarriedFailure(accepted.failure)
-        if request.type == "Delete":
+        if turn.request.type == "Delete":
             return DONE
         bucket = properties.destination_bucket
         return Progress(complete=True, data={"S3Uri": f"s3://{bucket}"})
@@ -133,7 +128,6 @@ class _Run:
     """What one run does for a request."""
 
     s3: AwsClient
-    request: Request
     properties: LifecycleScriptsProperties
     turn: Turn
 
@@ -141,7 +135,7 @@ class _Run:
         """Put the scripts, and remove those that are not listed any more."""
         properties, scripts, former = self.properties, self._scripts(), self._former()
         name = properties.destination_bucket
-        mark = self.request.owner if properties.destination_owner == _USER else None
+        mark = self.turn.request.owner if properties.destination_owner == _USER else None
         try:
             self._refuse_foreign(former)
             for path, key in zip(properties.paths, properties.keys, strict=True):
@@ -169,12 +163,12 @@ class _Run:
         if not properties.destination_owner:
             log.warning("scripts stay, whose the bucket is was not said", bucket=name, keys=keys)
         elif keys:
-            owner = None if properties.destination_owner == _DEPLOYMENT else self.request.owner
+            owner = None if properties.destination_owner == _DEPLOYMENT else self.turn.request.owner
             self._bucket(name).remove(keys, owner=owner, turn=self.turn)
             log.info("scripts removed", bucket=name, keys=keys)
 
     def _bucket(self, name: str) -> Bucket:
-        return Bucket(s3=self.s3, name=name, account=self.request.owner.account)
+        return Bucket(s3=self.s3, name=name, account=self.turn.request.owner.account)
 
     def _former(self) -> LifecycleScriptsProperties | None:
         """Return what the request updates; None if it puts the scripts elsewhere.
@@ -182,11 +176,11 @@ class _Run:
         A former version did not say whose the bucket is, and says so to no deletion of its own:
         what it put into the deployment's bucket goes when the scripts move within it.
         """
-        if not self.request.old_properties:
+        if not self.turn.request.old_properties:
             return None
-        old = LifecycleScriptsProperties.parse(self.request.old_properties)
+        old = LifecycleScriptsProperties.parse(self.turn.request.old_properties)
         owner = old.destination_owner or self.properties.destination_owner
-        moves = self.request.physical_id != self.properties.physical_id
+        moves = self.turn.request.physical_id != self.properties.physical_id
         is_left = (
             old.destination_bucket == self.properties.destination_bucket
             and not old.destination_owner
@@ -201,7 +195,7 @@ class _Run:
         name = self.properties.destination_bucket
         known = former.keys if former is not None else ()
         new = (key for key in self.properties.keys if key not in known)
-        key = self._bucket(name).foreign(new, owner=self.request.owner, clock=self.turn.clock)
+        key = self._bucket(name).foreign(new, owner=self.turn.request.owner, clock=self.turn.clock)
         if key is not None:
             raise ProvisioningError(
                 f"The bucket {name} has an object {key} that is not of this deployment",

@@ -69,16 +69,16 @@ class CustomResource(Protocol[P]):
 
     properties_type: type[P]
 
-    def on_event(self, request: Request, properties: P, turn: Turn) -> Accepted:
+    def on_event(self, properties: P, turn: Turn) -> Accepted:
         """Start what the request wants and return at once."""
         ...
 
-    def is_complete(self, request: Request, properties: P, turn: Turn) -> Progress:
+    def is_complete(self, properties: P, turn: Turn) -> Progress:
         """Find out whether it is done, or raise why it failed."""
         ...
 
 
-def begin(resource: CustomResource[Any], request: Request, turn: Turn) -> dict[str, Any]:
+def begin(resource: CustomResource[Any], turn: Turn) -> dict[str, Any]:
     """Start what a request wants, and return the answer of `on_event`.
 
     What passes with time is no failure: `is_complete` begins then. Only a service that is not
@@ -87,12 +87,12 @@ def begin(resource: CustomResource[Any], request: Request, turn: Turn) -> dict[s
     Raises:
         ProvisioningError: It was refused, and nothing was changed.
     """
-    properties = _parsed(resource, request, turn)
+    request, properties = turn.request, _parsed(resource, turn)
     deletes = request.type == "Delete"
     physical_id = request.physical_id if deletes else properties.physical_id
     try:
         log.info("begun", request_id=request.request_id, phase=str(turn.phase))
-        accepted = resource.on_event(request, properties, turn)
+        accepted = resource.on_event(properties, turn)
     except UnreachableError as error:
         accepted = _put_off(request, error)
     except AWS_ERRORS as error:
@@ -109,10 +109,10 @@ def begin(resource: CustomResource[Any], request: Request, turn: Turn) -> dict[s
     }
 
 
-def _parsed(resource: CustomResource[P], request: Request, turn: Turn) -> P:
-    properties = resource.properties_type.parse(request.properties)
+def _parsed(resource: CustomResource[P], turn: Turn) -> P:
+    properties = resource.properties_type.parse(turn.request.properties)
     # Two stacks may have one physical id, and neither gives up the other's request by it.
-    turn.resource_id = f"{request.owner.place}/{properties.physical_id}"
+    turn.resource_id = f"{turn.request.owner.place}/{properties.physical_id}"
     return properties
 
 
@@ -121,22 +121,23 @@ def _put_off(request: Request, error: Exception) -> Accepted:
     return Accepted(deferred=True)
 
 
-def poll(resource: CustomResource[Any], request: Request, turn: Turn) -> Progress:
+def poll(resource: CustomResource[Any], turn: Turn) -> Progress:
     """Go on with a request, and say whether it is done; what passes with time is no failure.
 
     Raises:
         GivenUpError: CloudFormation does not wait for it any more.
         ProvisioningError: It failed, or has waited in vain.
     """
+    request = turn.request
     if request.failure:
         raise CarriedFailure(request.failure)
-    properties = _parsed(resource, request, turn)
+    properties = _parsed(resource, turn)
     try:
         if request.type != "Delete":
             turn.require()
         elif request.operation is None:
             log.info("found late", phase=str(turn.phase))  # its events say since when it waits
-        progress = resource.is_complete(request, properties, turn)
+        progress = resource.is_complete(properties, turn)
         if progress.complete or turn.waited < _LONGEST_WAIT_SECONDS:
             return progress
         cause = _unfinished(request)
@@ -190,18 +191,13 @@ class WaitingResource(ABC, Generic[P]):
 
     properties_type: type[P]
 
-    def on_event(
-        self,
-        request: Request,  # noqa: ARG002 - the protocol
-        properties: P,  # noqa: ARG002 - the protocol
-        turn: Turn,  # noqa: ARG002 - the protocol
-    ) -> Accepted:
+    def on_event(self, properties: P, turn: Turn) -> Accepted:  # noqa: ARG002 - the protocol
         """Change nothing."""
         return Accepted()
 
-    def is_complete(self, request: Request, properties: P, turn: Turn) -> Progress:
+    def is_complete(self, properties: P, turn: Turn) -> Progress:
         """Say whether it is ready; a Delete is done at once."""
-        return DONE if request.type == "Delete" else self.progress(properties, turn)
+        return DONE if turn.request.type == "Delete" else self.progress(properties, turn)
 
     @abstractmethod
     def progress(self, properties: P, turn: Turn) -> Progress:

@@ -72,7 +72,7 @@ class Turn:
             sleep=clock.sleep,
             remaining=lambda: min(clock.remaining(), LONGEST_REQUEST_SECONDS - self.waited),
         )
-        self._request = request
+        self.request = request
         self._known = Operation.parse(request.operation or "")
         self._cloudformation = cloudformation
         self._operation: Operation | None = None
@@ -133,7 +133,7 @@ class Turn:
     @property
     def rolls_back(self) -> bool:
         """Whether the request is an Update that takes back one that failed."""
-        return self._request.type == "Update" and self.phase is StackPhase.ROLLING_BACK
+        return self.request.type == "Update" and self.phase is StackPhase.ROLLING_BACK
 
     @property
     def takes_back(self) -> bool:
@@ -167,11 +167,11 @@ class Turn:
         """
         entry = self._journal.read()
         self._require_events()
-        if entry.request != self._request.request_id:
+        if entry.request != self.request.request_id:
             entry = self._taken(entry)
         if self._entry is not None and entry.version != self._entry.version:
             raise NotReadyError(  # by what it knows, it would write over the other one's notes
-                f"Another attempt at {self._request} has written since", next_step="Deploy again."
+                f"Another attempt at {self.request} has written since", next_step="Deploy again."
             )
         self._entry = entry
 
@@ -196,7 +196,7 @@ class Turn:
 
     def _taken(self, entry: Entry) -> Entry:
         operation = self._operation.began_at if self._operation else self._begun_at
-        is_former = self._request.request_id in entry.former
+        is_former = self.request.request_id in entry.former
         if is_former or entry.is_later(operation=operation, began_at=self._begun_at):
             if self._is_early() and not is_former:
                 raise NotReadyError(
@@ -207,7 +207,7 @@ class Turn:
         return self._journal.write(
             replace(
                 entry,
-                request=self._request.request_id,
+                request=self.request.request_id,
                 former=(*entry.former[-_MOST_FORMER:], entry.request),
                 operation=operation,
                 began_at=self._begun_at,
@@ -216,7 +216,7 @@ class Turn:
 
     def _given_up(self, why: str) -> GivenUpError:
         return GivenUpError(
-            f"{self._request} was abandoned by CloudFormation and makes no further changes",
+            f"{self.request} was abandoned by CloudFormation and makes no further changes",
             detail=why,
             next_step="Wait until the current operation of the stack ends.",
         )
@@ -246,7 +246,7 @@ class Turn:
 
     def _pass_over(self, error: Exception) -> None:
         """Let a Delete go on when CloudFormation refuses to say: what it deletes is not wanted."""
-        if self._request.type != "Delete" or is_transient(error):
+        if self.request.type != "Delete" or is_transient(error):
             raise error
         log.warning("the stack is not known", cause=str(error))
 
@@ -255,7 +255,7 @@ class Turn:
         while True:
             seen = self._look()
             waited = self.clock.now() - self._begun_at
-            begins = self._request.begun_at is None
+            begins = self.request.begun_at is None
             can_wait = begins and waited < _LATE_READ_SECONDS < self.clock.remaining()
             is_late = seen.age > _OWN_EVENT_SECONDS or not seen.is_last
             if not (is_late and can_wait):
@@ -268,7 +268,7 @@ class Turn:
 
     def _look(self) -> Seen:
         seen = look(
-            self._request,
+            self.request,
             begun_at=self._begun_at,
             cloudformation=self._cloudformation,
             clock=self.clock,

@@ -31,7 +31,6 @@ from hyperpod_shared.governance import (
 from hyperpod_shared.owner import Owner
 from provisioner.framework import log
 from provisioner.framework.operation import StackPhase
-from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, Accepted, Progress
 from provisioner.framework.retry import Answer, aws_pages, aws_retried
 from provisioner.framework.turn import Turn
@@ -161,14 +160,12 @@ class TaskGovernance:
     sagemaker: AwsClient
     connection: Callable[[], EksConnection]
 
-    def on_event(
-        self, request: Request, properties: TaskGovernanceProperties, turn: Turn
-    ) -> Accepted:
+    def on_event(self, properties: TaskGovernanceProperties, turn: Turn) -> Accepted:
         """Make the first change, if one can be made now."""
-        api, wanted = self._about(request, properties, turn)
+        api, wanted = self._about(properties, turn)
         found = _look(api)
         if wanted.glimpses is None:  # else another attempt has begun already
-            turn.note({"request": request.request_id, "seen": written(found.own)})
+            turn.note({"request": turn.request.request_id, "seen": written(found.own)})
         step = decision.decide(found, wanted)
         if isinstance(step, decision.AskKueue):
             found = replace(found, kueue=api.kueue())
@@ -179,11 +176,9 @@ class TaskGovernance:
             _change(step, found, api)
         return Accepted()
 
-    def is_complete(
-        self, request: Request, properties: TaskGovernanceProperties, turn: Turn
-    ) -> Progress:
+    def is_complete(self, properties: TaskGovernanceProperties, turn: Turn) -> Progress:
         """Make the changes that are due, say whether all is done, or raise why it failed."""
-        api, wanted = self._about(request, properties, turn)
+        api, wanted = self._about(properties, turn)
         found = _look(api)
         while True:
             step: decision.Step = decision.decide(found, wanted)
@@ -204,9 +199,9 @@ class TaskGovernance:
                     return _answer(wanted)
 
     def _about(
-        self, request: Request, properties: TaskGovernanceProperties, turn: Turn
+        self, properties: TaskGovernanceProperties, turn: Turn
     ) -> tuple[GovernanceApi, Wanted]:
-        former, notes = request.old_properties, turn.entry.notes
+        request, notes = turn.request, turn.entry.notes
         begun = notes.get("request") == request.request_id
         api = GovernanceApi(
             sagemaker=self.sagemaker,
@@ -216,6 +211,7 @@ class TaskGovernance:
             owner=request.owner,
             turn=turn,
         )
+        former = request.old_properties
         before = () if former is None else TaskGovernanceProperties.parse(former).things
         wanted = Wanted(
             deletes=request.type == "Delete",

@@ -22,7 +22,6 @@ from uuid import uuid4
 
 from hyperpod_shared.errors import CarriedFailure, ProvisioningError, one_line
 from provisioner.framework import log
-from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, NOT_YET, Accepted, Progress
 from provisioner.framework.turn import Turn
 from provisioner.helm.client import Connect, ReleaseClient
@@ -68,7 +67,7 @@ class Unready(NamedTuple):
     state: str
 
 
-def readiness(client: ReleaseClient, release: Release, request: Request) -> str | None:
+def readiness(client: ReleaseClient, release: Release) -> str | None:
     """Say how ready the release is; None to ask again.
 
     Only an update that changed the release waits: a release is installed before there are nodes.
@@ -79,7 +78,7 @@ def readiness(client: ReleaseClient, release: Release, request: Request) -> str 
         ProvisioningError: A workload is not ready although its time is up.
     """
     minutes = client.properties.wait_for_ready_minutes
-    if request.type != "Update" or not minutes:
+    if client.turn.request.type != "Update" or not minutes:
         return NOT_WAITED_FOR
     if release.labels.get(REQUEST_LABEL) != client.wanted.labels[REQUEST_LABEL]:
         return NOT_WAITED_FOR
@@ -218,42 +217,40 @@ class HelmRelease:
     properties_type = HelmReleaseProperties
     connect: Connect
 
-    def on_event(self, request: Request, properties: HelmReleaseProperties, turn: Turn) -> Accepted:
+    def on_event(self, properties: HelmReleaseProperties, turn: Turn) -> Accepted:
         """Install, upgrade or uninstall."""
         outcome = HelmStepResult()
         try:
-            with self._client(request, properties, turn) as client:
-                outcome = delete(client) if request.type == "Delete" else converge(client)
+            with self._client(properties, turn) as client:
+                outcome = delete(client) if turn.request.type == "Delete" else converge(client)
         except _NO_KUBERNETES:
-            if request.type != "Delete":
+            if turn.request.type != "Delete":
                 raise
             log.info("the cluster is gone, and the release with it", release=properties.physical_id)
         # CloudFormation makes up the id if it gave up the Create before that was answered. The
         # function may still be on the way to helm: nothing stops it.
-        made_up = request.physical_id not in {None, properties.physical_id}
+        made_up = turn.request.physical_id not in {None, properties.physical_id}
         deferred = outcome.deferred or (outcome.absent and made_up)
         return Accepted(failure=None if deferred else outcome.failure, deferred=deferred)
 
-    def is_complete(
-        self, request: Request, properties: HelmReleaseProperties, turn: Turn
-    ) -> Progress:
+    def is_complete(self, properties: HelmReleaseProperties, turn: Turn) -> Progress:
         """Ask helm for the release's state and raise why it failed."""
         try:
-            with self._client(request, properties, turn) as client:
-                if request.type == "Delete":
-                    return _deletion_progress(client, request)
-                return _progress(client, request)
+            with self._client(properties, turn) as client:
+                if turn.request.type == "Delete":
+                    return _deletion_progress(client)
+                return _progress(client)
         except _NO_KUBERNETES:
-            if request.type != "Delete":
+            if turn.request.type != "Delete":
                 raise
             return DONE
 
     def _client(
-        self, request: Request, properties: HelmReleaseProperties, turn: Turn
+        self, properties: HelmReleaseProperties, turn: Turn
     ) -> AbstractContextManager[ReleaseClient]:
         wanted = Wanted(
-            owner=request.owner,
-            request_id=request.request_id,
+            owner=turn.request.owner,
+            request_id=turn.request.request_id,
             content=properties.content,
             attempt=uuid4().hex,
             now=turn.clock.now(),
@@ -261,14 +258,14 @@ class HelmRelease:
         return self.connect(properties, wanted, turn)
 
 
-def _progress(client: ReleaseClient, request: Request) -> Progress:
+def _progress(client: ReleaseClient) -> Progress:
     if client.turn.may_overlap:
         return NOT_YET
     release = client.read_last_revision()
     if release is None or not is_deployed_as(release, client.wanted):
-        return _continue(client, request)
-    refuse_foreign(release, request.owner)
-    ready = readiness(client, release, request)
+        return _continue(client)
+    refuse_foreign(release, client.turn.request.owner)
+    ready = readiness(client, release)
     if ready is None:
         return NOT_YET
     return Progress(
@@ -284,7 +281,7 @@ def _progress(client: ReleaseClient, request: Request) -> Progress:
     )
 
 
-def _continue(client: ReleaseClient, request: Request) -> Progress:
+def _continue(client: ReleaseClient) -> Progress:
     """Take the steps that are left for a release that is not deployed as wanted."""
     release, wanted = client.read(), client.wanted
     is_left = False
@@ -294,7 +291,7 @@ def _continue(client: ReleaseClient, request: Request) -> Progress:
         if is_left and may_run(release, wanted):
             log.info("another run has it", release=client.properties.physical_id)
             return NOT_YET
-    if is_left or request.deferred or client.turn.takes_back:
+    if is_left or client.turn.request.deferred or client.turn.takes_back:
         outcome = converge(client)
         patience = _LONGEST_WAIT_MINUTES * SECONDS_A_MINUTE if outcome.deferred else 0.0
         if outcome.failure and client.turn.waited >= patience:
@@ -308,12 +305,14 @@ def _continue(client: ReleaseClient, request: Request) -> Progress:
     raise unfinished(client, release)
 
 
-def _deletion_progress(client: ReleaseClient, request: Request) -> Progress:
+def _deletion_progress(client: ReleaseClient) -> Progress:
     release = client.read()
-    if release is None or not request.owner.owns_labels(release.labels):
-        is_over = not request.deferred or client.turn.waited >= LONGEST_INVOCATION_SECONDS
+    if release is None or not client.turn.request.owner.owns_labels(release.labels):
+        is_over = (
+            not client.turn.request.deferred or client.turn.waited >= LONGEST_INVOCATION_SECONDS
+        )
         return DONE if is_over else NOT_YET
-    if request.deferred:
+    if client.turn.request.deferred:
         gone = not delete(client).deferred and client.read() is None
         return DONE if gone else NOT_YET
     raise ProvisioningError(

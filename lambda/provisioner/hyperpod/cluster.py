@@ -26,7 +26,6 @@ from hyperpod_shared.clusters import SETTLED, ClusterInput, groups_of
 from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import TAG_PREFIX
 from provisioner.framework import log
-from provisioner.framework.request import Request
 from provisioner.framework.resource import DONE, NOT_YET, Accepted, Progress
 from provisioner.framework.retry import Clock
 from provisioner.framework.turn import Turn
@@ -310,25 +309,19 @@ class HyperPodCluster:
     sagemaker: AwsClient
     delete_node_objects: Callable[[ClusterInput, Clock], None]
 
-    def on_event(
-        self, request: Request, properties: HyperPodClusterProperties, turn: Turn
-    ) -> Accepted:
+    def on_event(self, properties: HyperPodClusterProperties, turn: Turn) -> Accepted:
         """Make the first change, if one can be made now."""
-        self._go_on(request, properties, turn, waits=False)
+        self._go_on(properties, turn, waits=False)
         return Accepted()
 
-    def is_complete(
-        self, request: Request, properties: HyperPodClusterProperties, turn: Turn
-    ) -> Progress:
+    def is_complete(self, properties: HyperPodClusterProperties, turn: Turn) -> Progress:
         """Make the next change if one is due, say whether all is done, or raise why it failed."""
-        return self._go_on(request, properties, turn, waits=True)
+        return self._go_on(properties, turn, waits=True)
 
-    def _go_on(
-        self, request: Request, properties: HyperPodClusterProperties, turn: Turn, *, waits: bool
-    ) -> Progress:
+    def _go_on(self, properties: HyperPodClusterProperties, turn: Turn, *, waits: bool) -> Progress:
         name, is_there = properties.cluster_name, True
         api = HyperPodApi(sagemaker=self.sagemaker, name=name, turn=turn, patient=not waits)
-        asked = ClusterRequest.of(request, properties, turn, waits=waits)
+        asked = ClusterRequest.of(properties, turn, waits=waits)
         executor = Executor(api=api, request=asked)
         try:
             answer: Progress | Look = executor.look()
@@ -342,7 +335,7 @@ class HyperPodCluster:
                 log.info("not yet", cluster=name, cause=str(error))
                 return NOT_YET
             raise
-        if waits and request.type == "Delete" and answer.complete and not is_there:
+        if waits and turn.request.type == "Delete" and answer.complete and not is_there:
             turn.require()  # another stack's cluster may have the name by now
             self.delete_node_objects(properties.cluster_input, turn.clock)
         return answer

@@ -13,7 +13,7 @@ from hyperpod_shared.errors import ProvisioningError
 from hyperpod_shared.owner import Owner, digest
 from provisioner.framework.operation import StackPhase
 from provisioner.framework.properties import Properties, json_object, one_of, parsed, text
-from provisioner.framework.request import Request, RequestType
+from provisioner.framework.request import RequestType
 from provisioner.framework.retry import aws_patience
 from provisioner.framework.turn import Turn
 from provisioner.hyperpod.changes import Aim
@@ -106,11 +106,9 @@ class ClusterRequest:
     takes_back: str
 
     @classmethod
-    def of(
-        cls, request: Request, wanted: HyperPodClusterProperties, turn: Turn, *, waits: bool
-    ) -> "ClusterRequest":
+    def of(cls, wanted: HyperPodClusterProperties, turn: Turn, *, waits: bool) -> "ClusterRequest":
         """Return what is to be decided about; `waits` is whether this is a poll."""
-        former = request.old_properties
+        request, former = turn.request, turn.request.old_properties
         name = request.properties.get("ClusterName")
         renames = former is not None and former.get("ClusterName") != name
         return cls(

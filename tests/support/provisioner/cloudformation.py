@@ -158,7 +158,7 @@ class Waiter:
 
     def poll(self) -> Progress:
         request = Request.from_event(self.event)
-        return poll(self.resource, request, self.turn(request))
+        return poll(self.resource, self.turn(request))
 
 
 @dataclass
@@ -216,7 +216,7 @@ class Framework:
         )
         request = Request.from_event(sent)
         # The answer travels through Step Functions as JSON.
-        answer = json.loads(json.dumps(begin(self.resource, request, self._turn(request))))
+        answer = json.loads(json.dumps(begin(self.resource, self._turn(request))))
         return Waiter(
             resource=self.resource, time=self.time, turn=self._turn, event={**sent, **answer}
         )
