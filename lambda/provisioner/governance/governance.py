@@ -28,7 +28,6 @@ from hyperpod_shared.governance import (
     is_marked_by,
     mark_of,
 )
-from hyperpod_shared.owner import Owner
 from provisioner.framework import log
 from provisioner.framework.operation import StackPhase
 from provisioner.framework.resource import DONE, Accepted, Progress
@@ -59,19 +58,19 @@ _CONTENT = {
 class GovernanceApi:
     """Task governance of one HyperPod cluster. Each method raises what SageMaker refuses it with.
 
-    Kueue runs in the EKS cluster; the owner is the resource.
+    Kueue runs in the EKS cluster.
     """
 
     sagemaker: AwsClient
     connection: EksConnection
-    cluster_name: str
-    eks_cluster_name: str
-    owner: Owner
+    properties: TaskGovernanceProperties
     turn: Turn
 
     def cluster(self) -> tuple[str, str]:
         """Return the ARN and the status of the cluster; empty of one that goes, or is gone."""
-        describe = partial(self.sagemaker.describe_cluster, ClusterName=self.cluster_name)
+        describe = partial(
+            self.sagemaker.describe_cluster, ClusterName=self.properties.hyperpod_cluster_name
+        )
         described = or_none(lambda: self._call(describe))
         if described is None:
             return "", ""
@@ -99,7 +98,7 @@ class GovernanceApi:
 
     def kueue(self) -> str:
         """Return what Kueue lacks to take quotas; empty if nothing."""
-        described = self.connection.describe(self.eks_cluster_name, self.turn.clock)
+        described = self.connection.describe(self.properties.cluster_name, self.turn.clock)
         try:
             with self.connection.connect(described, namespace=KUEUE_NAMESPACE) as commands:
                 kubectl = commands.kubectl(timeout_seconds=_COMMAND_SECONDS)
@@ -139,11 +138,11 @@ class GovernanceApi:
             reason=found.get("FailureReason", ""),
             changed_at=changed_at.timestamp(),
             content={key: found[key] for key in _CONTENT[noun] if key in found},
-            is_ours=is_marked_by(found.get("Description", ""), self.owner),
+            is_ours=is_marked_by(found.get("Description", ""), self.turn.request.owner),
         )
 
     def _said(self, thing: Thing) -> dict[str, Any]:
-        return {"Description": mark_of(self.owner), **thing.content}
+        return {"Description": mark_of(self.turn.request.owner), **thing.content}
 
     def _operation(self, verb: str, noun: Noun, **request: Any) -> Callable[..., Answer]:
         return partial(getattr(self.sagemaker, noun.operation(verb)), **request)
@@ -206,9 +205,7 @@ class TaskGovernance:
         api = GovernanceApi(
             sagemaker=self.sagemaker,
             connection=self.connection(),
-            cluster_name=properties.hyperpod_cluster_name,
-            eks_cluster_name=properties.cluster_name,
-            owner=request.owner,
+            properties=properties,
             turn=turn,
         )
         former = request.old_properties

@@ -264,7 +264,7 @@ def _progress(client: ReleaseClient) -> Progress:
     release = client.read_last_revision()
     if release is None or not is_deployed_as(release, client.wanted):
         return _continue(client)
-    refuse_foreign(release, client.turn.request.owner)
+    refuse_foreign(release, client.wanted.owner)
     ready = readiness(client, release)
     if ready is None:
         return NOT_YET
@@ -306,13 +306,11 @@ def _continue(client: ReleaseClient) -> Progress:
 
 
 def _deletion_progress(client: ReleaseClient) -> Progress:
-    release = client.read()
-    if release is None or not client.turn.request.owner.owns_labels(release.labels):
-        is_over = (
-            not client.turn.request.deferred or client.turn.waited >= LONGEST_INVOCATION_SECONDS
-        )
+    release, turn = client.read(), client.turn
+    if release is None or not client.wanted.owner.owns_labels(release.labels):
+        is_over = not turn.request.deferred or turn.waited >= LONGEST_INVOCATION_SECONDS
         return DONE if is_over else NOT_YET
-    if client.turn.request.deferred:
+    if turn.request.deferred:
         gone = not delete(client).deferred and client.read() is None
         return DONE if gone else NOT_YET
     raise ProvisioningError(
