@@ -176,7 +176,7 @@ class GroupNote:
             given = self
         elif self.patched and not _has_kept(details, self.patched):  # changed by hand
             given = kept
-        return GroupNote(asked=_with_image_of(kept.asked, given and given.asked))
+        return GroupNote(asked=_with_image_of(kept.asked, given.asked if given else None))
 
     def _is_as_it_was(self, details: Group | None) -> bool:
         """Say whether a group of the same number of nodes shows what was noted before."""
@@ -356,7 +356,7 @@ class Notes:
             note, details = base.get(name), present.get(name)
             asked = wanted[name]
             if details is not None:  # its AMI has calls of its own
-                asked = _with_image_of(asked, note and note.asked)
+                asked = _with_image_of(asked, note.asked if note else None)
             same = details is not None and details.get("TargetCount") == sent[name][COUNT]
             if not (same and note is not None and note.asked == asked):
                 notes[name] = self._changed(name, asked, details)
