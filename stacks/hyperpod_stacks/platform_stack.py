@@ -145,8 +145,19 @@ class PlatformStack(DeployedStack):
         )
         outputs = {}
         self.controller_role = None
+        controllers = tuple(self.cluster.groups_of_type(CONTROLLER))
+        if controllers:
+            FixedValue(
+                self,
+                "ControllerRunsAs",
+                key=("cluster", "slurm", "accounting"),
+                value="own role" if self.cluster.needs_controller_role else "given role",
+                reason="with a database the controller has a role of its own, and HyperPod changes "
+                "the role of no group",
+                instead="name the role that it runs as in execution_role_arn of its group, and let "
+                "that read the secret",
+            )
         if self.cluster.needs_controller_role:
-            controllers = tuple(self.cluster.groups_of_type(CONTROLLER))
             alone = {"instance_groups": controllers, "execution_role_name": None}
             own = self.cluster.model_copy(update=alone)
             role = ExecutionRole(self, "ControllerRole", cluster=own, **nodes).role

@@ -9,7 +9,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from aws_cdk import Fn
+from aws_cdk import Aws, Fn
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
@@ -100,9 +100,7 @@ class ServiceAccountRole(Construct):
                     "Effect": "Allow",
                     "Principal": {"Service": each},
                     "Action": "sts:AssumeRole",
-                    "Condition": {
-                        "StringEqualsIfExists": {"aws:SourceAccount": "${AWS::AccountId}"}
-                    },
+                    "Condition": {"StringEqualsIfExists": {"aws:SourceAccount": "${Account}"}},
                 }
                 for each in services
             ),
@@ -111,5 +109,9 @@ class ServiceAccountRole(Construct):
         # takes the policy as a text, too.
         resource.assume_role_policy_document = Fn.sub(
             json.dumps({"Version": "2012-10-17", "Statement": statements}),
-            {"Provider": issuer.provider_arn, "Issuer": issuer.name},
+            {
+                "Provider": issuer.provider_arn,
+                "Issuer": issuer.name,
+                **({"Account": Aws.ACCOUNT_ID} if services else {}),
+            },
         )
