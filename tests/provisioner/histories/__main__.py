@@ -4,7 +4,8 @@ import argparse
 import gc
 import sys
 import time
-from collections import Counter
+from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
 
 from tests.provisioner.histories.history import Outcome, play
@@ -30,9 +31,7 @@ def main() -> int:
     if options.recorded:
         print(*replayed(read(options.recorded)), sep="\n")
         return 0
-    kinds: Counter[tuple[str, str]] = Counter()
-    seeds: dict[tuple[str, str], list[int]] = {}
-    first: dict[tuple[str, str], Outcome] = {}
+    kinds: dict[tuple[str, str], list[Outcome]] = {}
     violated = 0
     gc.freeze()  # what is imported stays, and most of a history is garbage at once
     gc.set_threshold(50_000)
@@ -45,27 +44,29 @@ def main() -> int:
             return 1
         violated += bool(outcome.violations)
         for key in {(one.invariant.name, one.kind) for one in outcome.violations}:
-            kinds[key] += 1
-            seeds.setdefault(key, []).append(seed)
-            first.setdefault(key, outcome)
+            kinds.setdefault(key, []).append(outcome)
         if time.monotonic() - said > _PROGRESS_SECONDS:
             said = time.monotonic()
-            some = ", ".join(str(seed) for found in seeds.values() for seed in found[:3])
-            which = f" (seeds {some})" if some else ""
-            print(f"{number + 1} histories, {violated} with violations{which}", file=sys.stderr)
+            which = "; ".join(map(_seeds, kinds.values()))
+            print(f"{number + 1} histories, {violated} with violations {which}", file=sys.stderr)
     passed, used = time.monotonic() - began, time.process_time() - used
-    for (_, kind), outcome in sorted(first.items(), key=lambda one: one[0]):
-        print(printed(outcome if options.whole else shrunk(outcome, kind=kind)), end="\n\n")
+    for (_, kind), outcomes in sorted(kinds.items(), key=itemgetter(0)):
+        first = outcomes[0] if options.whole else shrunk(outcomes[0], kind=kind)
+        print(printed(first), end="\n\n")
     held = f"every rule held in {options.count - violated} of {options.count} simulated histories"
     pace = options.count / passed * 60, options.count / used * 60
     print(f"{held}, {pace[0]:.0f} a minute, {pace[1]:.0f} a minute of CPU time")
-    for (invariant, kind), count in sorted(kinds.items()):
-        some = ", ".join(map(str, seeds[(invariant, kind)][:5]))
-        print(f"{count:6}  {invariant} {kind}  (seeds {some})")
+    for (rule_name, kind), outcomes in sorted(kinds.items(), key=itemgetter(0)):
+        print(f"{len(outcomes):6}  {rule_name} {kind}  ({_seeds(outcomes)})")
     for rule in Rule:
         if not any(name == rule.name for name, _ in kinds):
             print(f"    ok  {rule.name} {rule.value}")
     return 1 if violated else 0
+
+
+def _seeds(outcomes: Sequence[Outcome]) -> str:
+    """Return the first seeds."""
+    return f"seeds {', '.join(str(one.plan.seed) for one in outcomes[:5])}"
 
 
 if __name__ == "__main__":

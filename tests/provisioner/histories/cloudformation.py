@@ -14,7 +14,7 @@ from typing import Any
 
 from provisioner import handler
 from tests.provisioner.histories.plan import Operation, Request
-from tests.provisioner.histories.world import LONGEST_RUN_SECONDS, KilledError, World, called
+from tests.provisioner.histories.world import KilledError, World, called
 
 POLL_SECONDS = 30.0
 """`query_interval` of the framework, as the app sets it."""
@@ -28,14 +28,6 @@ _MADE_UP_ID = "ml-hyperpod-Resource-1A2B3C4D5E6F"
 """What CloudFormation deletes when it gave up a Create before the answer."""
 _EVENTS_A_PAGE = 20
 _LOGICAL_ID = "Resource"
-
-
-class _Context:
-    def __init__(self, world: World, ends: float) -> None:
-        self._world, self._ends = world, ends
-
-    def get_remaining_time_in_millis(self) -> int:
-        return int(max(0.0, self._ends - self._world.now) * 1000)
 
 
 @dataclass(kw_only=True)
@@ -273,7 +265,7 @@ class Stack:
         who: str,
     ) -> dict[str, Any]:
         with self.world.invoked(who, request):
-            return entry_point(event, _Context(self.world, self.world.now + LONGEST_RUN_SECONDS))
+            return entry_point(event, None)
 
     def _respond(
         self,

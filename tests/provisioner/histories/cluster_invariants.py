@@ -1,8 +1,6 @@
 """What must hold of a HyperPod cluster."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import replace
 
 from tests.provisioner.histories.cluster_templates import NAME, ClusterTemplate
 from tests.provisioner.histories.clusters import DEFAULT_AMI, OPERATOR, Change, Cluster, Group
@@ -12,28 +10,6 @@ from tests.provisioner.histories.sagemaker import SageMaker
 from tests.provisioner.histories.slurm import is_in_slurm_as, is_told_as, misled
 
 _SHOWN_SECONDS = 10.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class GroupState:
-    target: int
-    release: str
-    image: str
-    added_by: object
-    counted_by: object
-    patched: bool
-    partition: object
-
-
-@dataclass(frozen=True, kw_only=True)
-class Snapshot:
-    """What the cluster was like when a request was sent."""
-
-    worked: bool
-    status: str
-    recovery: str | None
-    groups: Mapping[str, GroupState]
-    slurm: Mapping[str, Any] | None
 
 
 class ClusterRules(Subject):
@@ -129,25 +105,8 @@ class ClusterRules(Subject):
     def sent(self, request: Request) -> None:
         cluster = self.sagemaker.clusters.get(NAME)
         if cluster is not None:
-            request.snapshot = Snapshot(
-                worked=cluster.worked,
-                status=cluster.status,
-                recovery=cluster.recovery,
-                slurm=cluster.slurm,
-                groups={
-                    name: GroupState(
-                        target=group.target,
-                        release=group.release,
-                        image=group.image,
-                        added_by=group.added_by,
-                        counted_by=group.counted_by,
-                        patched=group.former_image is not None,
-                        partition=group.spec.get("SlurmConfig"),
-                    )
-                    for name, group in cluster.groups.items()
-                    if not group.deleting
-                },
-            )
+            groups = {name: replace(group) for name, group in cluster.present.items()}
+            request.snapshot = replace(cluster, groups=groups)
 
     def is_false(self, request: Request) -> str:
         """Say so if a request fails for being late, and waits for nothing but its own call."""
@@ -187,8 +146,8 @@ class ClusterRules(Subject):
         for name, spec in template.by_name.items():
             if self._is_by_hand(name, request):
                 continue
-            group = cluster.groups.get(name)
-            if group is None or group.deleting:
+            group = cluster.present.get(name)
+            if group is None:
                 self.violated(Rule.NOT_TRUE, f"{request.kind}: a group is not there", name)
                 continue
             before = former.by_name.get(name) if former else None
@@ -208,15 +167,15 @@ class ClusterRules(Subject):
                 and template.software not in {"", former.software}
                 and not (spec.release or spec.image)
                 and name in (request.snapshot.groups if request.snapshot else ())
-                and not request.snapshot.groups[name].patched  # by a rollback, for example
+                and request.snapshot.groups[name].former_image is None  # by a rollback, for example
                 and not self.sagemaker.hands.get("")
                 and group.added_by not in (OPERATOR, request)
                 and request not in group.patched_by
             ):
                 self.violated(Rule.NOT_TRUE, f"{request.kind}: the latest AMI is not given", name)
         for name in former.by_name if former else ():
-            group = cluster.groups.get(name)
-            left = group is not None and not group.deleting and name not in template.by_name
+            group = cluster.present.get(name)
+            left = group is not None and name not in template.by_name
             if left and not self._is_by_hand(name, request):
                 self.violated(Rule.NOT_TRUE, f"{request.kind}: a removed group is there", name)
         if (former is None or former.recovery != template.recovery) and (
@@ -231,7 +190,7 @@ class ClusterRules(Subject):
         cluster = self.sagemaker.clusters.get(NAME)
         undone = request.undone
         assert undone is not None
-        before: Snapshot | None = undone.snapshot
+        before: Cluster | None = undone.snapshot
         if before is None or not before.worked or _tells_a_difference(request):
             return
         if request.wanted.wait_for == "accepted":
@@ -246,14 +205,14 @@ class ClusterRules(Subject):
         for name, state in before.groups.items():
             if self._is_by_hand(name, undone):
                 continue
-            group = cluster.groups.get(name)
+            group = cluster.present.get(name)
             spec = wanted.by_name.get(name)
             # What a request that failed before has left may be repaired, or not.
-            if group is None or group.deleting:
+            if group is None:
                 if spec is not None or state.added_by == OPERATOR:
                     self.violated(Rule.NOT_UNDONE, "rollback: a group is lost", name)
                 continue
-            if group.spec.get("SlurmConfig") != state.partition and not (
+            if group.spec.get("SlurmConfig") != state.spec.get("SlurmConfig") and not (
                 spec and is_in_slurm_as(group, spec)
             ):
                 self.violated(Rule.NOT_UNDONE, "rollback: another partition", name)
@@ -262,7 +221,7 @@ class ClusterRules(Subject):
             if group.target != state.target and not repaired:
                 text = f"group {name} has {group.target}, not {state.target}"
                 self.violated(Rule.NOT_UNDONE, "rollback: another number", text)
-            if state.patched:
+            if state.former_image is not None:
                 continue
             explicit = spec is not None and (spec.release or spec.image)
             repaired = spec is not None and not spec.image and group.image == DEFAULT_AMI
@@ -271,10 +230,10 @@ class ClusterRules(Subject):
                 asked = spec is not None and _has_image(group, spec.release, spec.image)
                 if not (explicit and asked):
                     self.violated(Rule.NOT_UNDONE, "rollback: another AMI", name)
-        for name, group in cluster.groups.items():
+        for name, group in cluster.present.items():
             former = name in before.groups or name in wanted.by_name
             added = not former and group.added_by != OPERATOR
-            if added and not group.deleting and not self._is_by_hand(name, undone):
+            if added and not self._is_by_hand(name, undone):
                 self.violated(Rule.NOT_UNDONE, "rollback: a group is left", name)
         if cluster.recovery not in {before.recovery, wanted.recovery}:
             self.violated(Rule.NOT_UNDONE, "rollback: another NodeRecovery")
@@ -294,8 +253,8 @@ class ClusterRules(Subject):
             self.violated(Rule.NOT_UNDONE, "repaired: there is no cluster")
             return
         for name, spec in template.by_name.items():
-            group = cluster.groups.get(name)
-            if group is None or group.deleting:
+            group = cluster.present.get(name)
+            if group is None:
                 self.violated(Rule.NOT_UNDONE, "repaired: a group is not there", name)
                 continue
             by_hand = group.counted_by == OPERATOR or name in self.sagemaker.hands
@@ -307,9 +266,9 @@ class ClusterRules(Subject):
                 self.violated(Rule.NOT_UNDONE, "repaired: another AMI", name)
             if not is_in_slurm_as(group, spec):
                 self.violated(Rule.NOT_UNDONE, "repaired: another partition", name)
-        for name, group in cluster.groups.items():
+        for name in cluster.present:
             kept = name in template.by_name or name in self.sagemaker.hands
-            if not kept and not group.deleting:
+            if not kept:
                 self.violated(Rule.NOT_UNDONE, "repaired: a group is left", name)
         if cluster.recovery != template.recovery:
             self.violated(Rule.NOT_UNDONE, "repaired: another NodeRecovery")

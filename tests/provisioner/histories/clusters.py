@@ -146,6 +146,11 @@ class Cluster:
     def continuous(self) -> bool:
         return self.request.get("NodeProvisioningMode") == CONTINUOUS
 
+    @property
+    def present(self) -> dict[str, Group]:
+        """The groups that are not being deleted."""
+        return {name: group for name, group in self.groups.items() if not group.deleting}
+
     def true_tags(self) -> dict[str, str]:
         """Return the tags as they are, whatever ListTags shows."""
         found: dict[str, str] = self.tags.read(float("inf"))

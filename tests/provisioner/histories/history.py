@@ -13,7 +13,7 @@ from tests.provisioner.histories.cloudformation import Stack
 from tests.provisioner.histories.dynamodb import Table
 from tests.provisioner.histories.invariants import Subject, Violation, watched_log
 from tests.provisioner.histories.plan import Operation, Plan
-from tests.provisioner.histories.world import Row, World
+from tests.provisioner.histories.world import LONGEST_RUN_SECONDS, Row, World
 
 _LONGEST_SECONDS = 60_000.0
 os.environ.setdefault("JOURNAL_TABLE", "journal")
@@ -111,15 +111,16 @@ class _History:
         services = {**dict.fromkeys(names), **self.subject.services, **own}
         world = self.world
 
-        def history_clock(context: handler.Context) -> Clock:
+        def history_clock(_context: object) -> Clock:
+            ends = world.invocation.begun_at + LONGEST_RUN_SECONDS
             return Clock(
                 now=lambda: world.now + world.faults.skew,
                 sleep=world.sleep,
-                remaining=lambda: context.get_remaining_time_in_millis() / 1000,
+                remaining=lambda: max(0.0, ends - world.now),
             )
 
         handler.CLIENTS = SimpleNamespace(**services)  # type: ignore[assignment]
-        handler._clock = history_clock
+        handler._clock = history_clock  # type: ignore[assignment]
         try:
             yield
         finally:

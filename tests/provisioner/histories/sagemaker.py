@@ -121,7 +121,7 @@ class SageMaker:
         cluster = self.clusters.get(name)
         if self.world.calm or cluster is None or cluster.status != "InService":
             return
-        present = {key: value for key, value in cluster.groups.items() if not value.deleting}
+        present = cluster.present
         if action == "edit slurm.conf":
             self.world.note(OPERATOR, "edits slurm.conf")
             cluster.drifted = True
@@ -274,7 +274,7 @@ class SageMaker:
             request.get("InstanceGroups", ()),
             request.get("InstanceGroupsToDelete", ()),
         )
-        present = {name for name, group in cluster.groups.items() if not group.deleting}
+        present = cluster.present.keys()
         for name in removed:
             being_removed = name in cluster.groups and self.conduct.removes_again
             if name not in present and not being_removed:
