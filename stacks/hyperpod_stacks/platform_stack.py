@@ -5,6 +5,7 @@ from dataclasses import replace
 import aws_cdk as cdk
 import jsii
 from aws_cdk import aws_eks_v2 as eks
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_cdk.config.config import Config
@@ -144,7 +145,7 @@ class PlatformStack(DeployedStack):
             lifecycle_scripts=self.lifecycle_scripts,
         )
         outputs = {}
-        self.controller_role = None
+        self.controller_role: iam.IRole | None = None
         controllers = tuple(self.cluster.groups_of_type(CONTROLLER))
         if controllers:
             FixedValue(
