@@ -4,7 +4,7 @@ from .eks.cluster import AuthenticationMode as AuthenticationMode
 from .eks.cluster import EksCluster as EksCluster
 from .eks.cluster import ImportedEksCluster as ImportedEksCluster
 from .eks.cluster import eks_cluster_of as eks_cluster_of
-from .eks.pod_security import EditorsPodSecurity as EditorsPodSecurity
+from .eks.namespace_isolation import NamespaceIsolation as NamespaceIsolation
 from .eks.section import EditorsConfig as EditorsConfig
 from .eks.section import EksConfig as EksConfig
 from .encryption.data_keys import DataKeys as DataKeys

@@ -1,4 +1,4 @@
-"""Who attacks: roles of a deployment, with what IAM says of them."""
+"""Who attacks, and what: roles of a deployment, with what IAM says of them, and namespaces."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -9,8 +9,10 @@ import pytest
 
 from hyperpod_cdk import Config
 from hyperpod_emulator.aws.local_aws import ACCOUNT, LocalAws
+from hyperpod_emulator.testing.kubernetes_api import Cluster
 from hyperpod_emulator.testing.stacks import client
 from tests.conftest import Assemble
+from tests.support.isolated_cluster import isolated_cluster
 from tests.support.laws import Deployment, Resource, Statement
 
 
@@ -110,3 +112,10 @@ def _written(statement: Statement) -> dict[str, object]:
             for operator, keys in statement.conditions.items()
         },
     }
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """Yield a cluster with the namespaces team-a, team-b and team-public."""
+    with isolated_cluster(tmp_path_factory.mktemp("attacks")) as running:
+        yield running

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hyperpod_cdk.checks.eks.editors_namespaces import CLOSED_NAMESPACES
+from hyperpod_cdk.config.closed_namespaces import CLOSED_NAMESPACES
 from hyperpod_cdk.node_health.section import RELEASE as NODE_HEALTH
 from hyperpod_cdk.observability.section import RELEASE as GRAFANA
 from tests.charts.test_grafana_chart import VALUES as OF_GRAFANA

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from hyperpod_cdk import Config
 from hyperpod_cdk.checks import findings
-from hyperpod_cdk.eks.section import EditorsConfig
+from hyperpod_cdk.eks.section import EditorsConfig, named_namespaces
 from hyperpod_cdk.schema.errors import Severity
 from tests.support.laws import Deployment, Resource
 
@@ -36,13 +36,14 @@ def _namespaces(deployment: Deployment, resource: Resource) -> Iterator[str]:
             yield deployment.text(resource.stack, value["Namespace"])
         elif key == "AdoptNamespaces":
             adopted = json.loads(deployment.text(resource.stack, value))
-            # Those of claims are users' own; the release is elsewhere.
-            yield from (name for name in adopted if name not in _of_claims(deployment.config))
+            # Those of claims and of editors are users' own; the release is elsewhere.
+            yield from (name for name in adopted if name not in _of_users(deployment.config))
 
 
-def _of_claims(config: Config) -> set[str]:
+def _of_users(config: Config) -> set[str]:
     files = () if config.storage is None else config.storage.placed_files
-    return {claim.namespace for _, each in files for claim in each.claims}
+    of_claims = {claim.namespace for _, each in files for claim in each.claims}
+    return {*of_claims, *named_namespaces(config.eks.editors)}
 
 
 def _is_closed(config: Config, namespace: str) -> bool:

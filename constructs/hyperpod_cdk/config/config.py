@@ -14,6 +14,7 @@ from pydantic import (
     model_validator,
 )
 
+from hyperpod_cdk.config.closed_namespaces import CLOSED_NAMESPACES
 from hyperpod_cdk.config.places import location_findings, network_findings, unnamed_zone_findings
 from hyperpod_cdk.config.slurm_scripts import slurm_scripts
 from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON, EksConfig
@@ -258,6 +259,12 @@ class Config(Section):
         metrics = () if self.observability.prometheus is None else (METRICS_ADDON,)
         governance = () if self.governance is None else (TASK_GOVERNANCE,)
         return (*(addon.name for addon in self.operators.addons), *governance, *metrics)
+
+    @property
+    def closed_namespaces(self) -> tuple[str, ...]:
+        """The namespaces of charts and add-ons, also of those that may be installed later."""
+        own = (self.helm.namespace, *self.helm.adopt_namespaces)
+        return tuple(sorted({*own, *CLOSED_NAMESPACES}))
 
     @property
     def installed_addons(self) -> tuple[str, ...]:

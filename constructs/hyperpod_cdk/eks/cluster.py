@@ -28,6 +28,9 @@ from hyperpod_cdk.synthesis.refusals import FixedValue, report
 from hyperpod_cdk.synthesis.template_parameters import in_template
 from hyperpod_cdk.synthesis.trust import SOURCE_ACCOUNT, limit_trust
 
+# https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy-configure.html
+_NETWORK_POLICIES = {"vpc-cni": {"enableNetworkPolicy": "true"}}
+
 
 class ControlPlane(Construct):
     """A control plane that nodes and people are let into, new or existing."""
@@ -39,7 +42,13 @@ class ControlPlane(Construct):
     def _add_addons_and_access(self, eks: EksConfig) -> None:
         # Healthy without a node, so they never hold up the control plane.
         addons = eks.addons_among(DAEMON_SET_ADDONS)
-        add_addons(self, addons, cluster=self.cluster, kubernetes_version=eks.version)
+        add_addons(
+            self,
+            addons,
+            cluster=self.cluster,
+            kubernetes_version=eks.version,
+            configuration=_NETWORK_POLICIES if eks.editors else None,
+        )
         self.entries = {
             principal: _add_access_entry(
                 self, cluster=self.cluster, principal_arn=principal, access=access

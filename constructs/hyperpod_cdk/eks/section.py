@@ -23,7 +23,8 @@ from hyperpod_cdk.schema.section import Listed, Section, judged
 # Kubernetes keeps the prefix for itself, and begins with these three.
 # https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/
 _PREFIX = "kube-"
-_SYSTEM = ("kube-system", "kube-node-lease", "kube-public")
+SYSTEM_NAMESPACES = ("kube-system", "kube-node-lease", "kube-public")
+"""Kubernetes' own, without `default`."""
 
 # https://docs.aws.amazon.com/eks/latest/userguide/access-policies.html
 EditorsNamespace = Annotated[
@@ -60,7 +61,7 @@ def matches(pattern: str, namespaces: Iterable[str]) -> Iterator[str]:
 def _namespace_findings(namespaces: Sequence[str]) -> Iterator[Finding]:
     yield from _missing(namespaces, noun="namespace")
     for index, namespace in enumerate(namespaces):
-        system = [*matches(namespace, _SYSTEM), *matches(f"{_PREFIX}*", [namespace])]
+        system = [*matches(namespace, SYSTEM_NAMESPACES), *matches(f"{_PREFIX}*", [namespace])]
         if system:
             message = (
                 f"must leave out {system[0]}, which is Kubernetes' own: an editor may act as its "
@@ -77,13 +78,17 @@ def _principal_findings(principals: Sequence[str]) -> Iterator[Finding]:
     yield from listed_once(principals)
 
 
+_MOST_GIB = 2**31 - 1
+
+
 class EditorsConfig(Section):
     """Principals that run jobs in namespaces."""
 
     namespaces: Annotated[
         Listed[EditorsNamespace], judged(_namespace_findings), Field(examples=[["team-b"]])
     ]
-    """Kubernetes namespaces, which need not exist yet; * stands for any characters, as in dev-*.
+    """Kubernetes namespaces, which are made if they do not exist, and get a network policy; *
+    stands for any characters, as in dev-*, of namespaces that get none.
     Namespaces of Kubernetes and of the charts are not allowed, because an editor could use their
     service accounts."""
 
@@ -99,12 +104,27 @@ class EditorsConfig(Section):
     """Consent: namespaces in which pods may be privileged, so that editors can become root on every
     node. In the others, the Pod Security Standard baseline applies. Default: none."""
 
+    public: bool = False
+    """Consent: whether Services of type LoadBalancer and internet-facing Ingresses may let the
+    internet reach pods of the namespaces. Default: false."""
+
+    dynamic_storage_gib: Annotated[int, Field(ge=0, le=_MOST_GIB)] = 4800
+    """How much the claims of each namespace may ask of storage.dynamic_provisioning together, in
+    GiB; 0 for nothing. A pattern of namespaces has no limit. Default: 4800, four of the smallest
+    file systems."""
+
     def _findings(self) -> Iterator[Finding]:
         for index, name in enumerate(self.privileged_namespaces):
             is_unknown = any(map(is_token, (name, *self.namespaces)))
             if not is_unknown and not any(fnmatchcase(name, each) for each in self.namespaces):
                 message = "is none of namespaces, in which it must be too"
                 yield error(("privileged_namespaces", index), name, message)
+
+
+def named_namespaces(editors: Iterable[EditorsConfig]) -> tuple[str, ...]:
+    """Return the namespaces that editors have by name, without the patterns."""
+    names = {name for each in editors for name in each.namespaces}
+    return tuple(sorted(name for name in names if "*" not in name))
 
 
 # Keys of a new control plane, each with the value that means the same as leaving it out.

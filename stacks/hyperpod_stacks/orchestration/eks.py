@@ -6,7 +6,7 @@ from constructs import Construct, IDependable
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.cluster import eks_cluster_of
-from hyperpod_cdk.eks.pod_security import EditorsPodSecurity
+from hyperpod_cdk.eks.namespace_isolation import NamespaceIsolation
 from hyperpod_cdk.helm.chart import HyperPodChart
 from hyperpod_cdk.helm.dependencies import HyperPodDependencies, PlaceholderRule
 from hyperpod_cdk.helm.release import DeletionCheck, PriorityClasses
@@ -35,7 +35,7 @@ class EksOrchestration(Orchestration):
         self._chart = chart or pinned_chart(config)
         self._cluster: eks.ICluster | None = None
         self._dependencies: HyperPodDependencies | None = None
-        self._claims: dict[str, FileSystemClaims] = {}  # by the namespace that they make
+        self._made: dict[str, Construct] = {}  # by the namespace that it makes
 
     @property
     def cluster(self) -> eks.ICluster:
@@ -79,17 +79,22 @@ class EksOrchestration(Orchestration):
         )
         if config.eks.editors:
             # The namespaces of editors limit their pods before the editors get in.
-            pod_security = EditorsPodSecurity(
+            isolation = NamespaceIsolation(
                 scope,
-                "EditorsPodSecurity",
+                "EditorsPodSecurity",  # its name in what is deployed
                 cluster=self.cluster,
                 provisioner=platform.provisioner,
                 editors=config.eks.editors,
+                network=config.network,
+                trusted_namespaces=config.closed_namespaces,
+                queues=config.governance is not None,
+                dynamic_storage=config.storage is not None and config.storage.dynamic_provisioning,
                 depends_on=[access],
             )
+            self._made = dict.fromkeys(isolation.namespaces, isolation)
             principals = {arn for group in config.eks.editors for arn in group.principals}
             for principal in sorted(principals):
-                control_plane.entries[principal].node.add_dependency(pod_security)
+                control_plane.entries[principal].node.add_dependency(isolation)
 
     @property
     def token_issuer_url(self) -> str | None:
@@ -131,7 +136,7 @@ class EksOrchestration(Orchestration):
         """
         claims = file_system.files.claims
         made = {each.namespace for each in claims if each.create_namespace}
-        made_before = {each.namespace for each in claims} & self._claims.keys()
+        made_before = {each.namespace for each in claims} & self._made.keys()
         mounted = FileSystemClaims(
             scope,
             construct_id,
@@ -143,9 +148,9 @@ class EksOrchestration(Orchestration):
             key=file_system.key,
             namespaces=sorted(made - made_before),
             provisioning=file_system.provisioning,
-            depends_on=[self._claims[namespace] for namespace in sorted(made_before)],
+            depends_on=[self._made[namespace] for namespace in sorted(made_before)],
         )
-        self._claims |= dict.fromkeys(made - made_before, mounted)
+        self._made |= dict.fromkeys(made - made_before, mounted)
 
     def add_before_nodes(self, scope: Construct, platform: Platform) -> list[Construct]:
         """Add the Helm releases to the first stack with nodes; return those that nodes need."""

@@ -1,6 +1,7 @@
 """The namespaces of claims are there when the claims are made."""
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.eks.section import named_namespaces
 from hyperpod_cdk.schema.errors import Findings, error, warning
 from hyperpod_shared.governance import TEAM_NAMESPACE
 
@@ -19,7 +20,7 @@ def claim_namespaces(config: Config) -> Findings:
     teams = () if config.governance is None else config.governance.teams
     of_teams = {f"{TEAM_NAMESPACE}{team.name}" for team in teams}
     # A claim waits for the file systems before its own alone.
-    made = set[str]()
+    made = {*named_namespaces(config.eks.editors)}
     for path, file in files:
         made |= {each.namespace for each in file.claims if each.create_namespace}
         for index, claim in enumerate(file.claims):

@@ -1,9 +1,10 @@
 """ValidatingAdmissionPolicies: what a cluster's own rules in CEL refuse."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, Protocol
 
 from hyperpod_emulator.kubernetes.objects.errors import ApiError, Object, qualified
 from hyperpod_emulator.kubernetes.objects.resources import ApiResource, ResourceCatalog
@@ -11,6 +12,28 @@ from hyperpod_emulator.kubernetes.objects.store import ResourcePath, Store
 
 _GROUP, _VERSION = "admissionregistration.k8s.io", "v1"
 _POLICIES, _BINDINGS = "validatingadmissionpolicies", "validatingadmissionpolicybindings"
+
+
+class May(Protocol):
+    """Says whether a caller may use a verb on a resource of a namespace, empty for none."""
+
+    def __call__(self, *, verb: str, group: str, resource: str, namespace: str) -> bool: ...
+
+
+def _everything(*, verb: str, group: str, resource: str, namespace: str) -> bool:  # noqa: ARG001
+    return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who writes: the control plane itself, unless another is set."""
+
+    username: str = "system:apiserver"
+    may: May = field(default=_everything)
+
+
+CALLER: ContextVar[Caller] = ContextVar("caller", default=Caller())  # noqa: B039 - frozen
+"""The caller of the request that is served."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,9 +47,22 @@ class Policies:
     catalog: ResourceCatalog
 
     def refuse(
-        self, item: Object, *, target: ResourcePath, operation: str, subresource: str
+        self,
+        item: Object | None,
+        *,
+        before: Object | None,
+        target: ResourcePath,
+        operation: str,
+        subresource: str,
     ) -> None:
         """Refuse what makes an expression of a policy false, or fail (422)."""
+        request = {
+            "namespace": target.namespace,
+            "name": target.name,
+            "operation": operation,
+            "userInfo": {"username": CALLER.get().username},
+        }
+        known = {"object": item, "oldObject": before, "request": request, **_AUTHORIZER}
         for binding in self._of(_BINDINGS):
             for policy in self._of(_POLICIES):
                 if (
@@ -34,7 +70,7 @@ class Policies:
                     and "Deny" in binding["spec"]["validationActions"]
                     and _is_about(policy, target.resource, operation, subresource)
                 ):
-                    for message in _broken(policy["spec"], item=item, namespace=target.namespace):
+                    for message in _broken(policy["spec"], known):
                         raise _denied(message, policy=policy, binding=binding, target=target)
 
     def _of(self, plural: str) -> list[Object]:
@@ -45,19 +81,29 @@ class Policies:
 def _is_about(policy: Object, resource: ApiResource, operation: str, subresource: str) -> bool:
     name = f"{resource.plural}/{subresource}" if subresource else resource.plural
     return any(
-        resource.group in rule["apiGroups"]
+        any(fnmatchcase(resource.group, pattern) for pattern in rule["apiGroups"])
         and {operation, "*"} & set(rule["operations"])
         and any(fnmatchcase(name, pattern) for pattern in rule["resources"])
         for rule in policy["spec"]["matchConstraints"]["resourceRules"]
     )
 
 
-def _broken(spec: Object, *, item: Object, namespace: str) -> Iterator[str]:
+# The calls of CEL's authorizer that a policy makes, each on what the one before has returned.
+# https://kubernetes.io/docs/reference/using-api/cel/#kubernetes-authorizer-library
+_AUTHORIZER: dict[str, Any] = {
+    "authorizer": {"group": "", "resource": "", "namespace": "", "verb": ""},
+    "group": lambda asked, group: {**asked, "group": group},
+    "resource": lambda asked, resource: {**asked, "resource": resource},
+    "check": lambda asked, verb: {**asked, "verb": verb},
+    "allowed": lambda asked: CALLER.get().may(**asked),
+}
+
+
+def _broken(spec: Object, known: dict[str, Any]) -> Iterator[str]:
     """Yield the message of each expression that an object does not meet."""
     # Takes a third of a second, and most clusters have no policy.
     import cel  # noqa: PLC0415
 
-    known: dict[str, Any] = {"object": item, "request": {"namespace": namespace}}
     if not all(
         cel.evaluate(each["expression"], known) for each in spec.get("matchConditions") or ()
     ):

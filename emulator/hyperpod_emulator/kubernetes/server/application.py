@@ -5,6 +5,7 @@ import json
 import threading
 import time
 from dataclasses import dataclass, field
+from functools import partial
 
 from aiohttp import web
 
@@ -17,6 +18,7 @@ from hyperpod_emulator.kubernetes.objects.errors import (
     no_such_path,
     unauthorized,
 )
+from hyperpod_emulator.kubernetes.objects.policies import CALLER, Caller
 from hyperpod_emulator.kubernetes.objects.resources import ApiResource, ResourceCatalog
 from hyperpod_emulator.kubernetes.objects.store import ResourcePath
 from hyperpod_emulator.kubernetes.server import bodies, discovery
@@ -218,6 +220,7 @@ class Application:
         if not _may(principal, named, verb=verb):
             raise forbidden(principal, verb=verb, resource=resource, **where)
         target = ResourcePath(resource, named.namespace, named.name)
+        CALLER.set(Caller(username=principal.username, may=partial(may, principal)))
         return await HANDLERS[verb](request, self._operations, target, named.subresource)
 
 

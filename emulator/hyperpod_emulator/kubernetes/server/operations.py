@@ -120,6 +120,9 @@ class Operations:
             for field, wanted in (options.get("preconditions") or {}).items():
                 if item["metadata"].get(field) != wanted:
                     raise self._error(errors.conflict, target)
+            self._policies.refuse(
+                None, before=item, target=target, operation="DELETE", subresource=""
+            )
             if "All" in (options.get("dryRun") or []):
                 return item
             if options.get("propagationPolicy") == "Orphan":
@@ -176,6 +179,7 @@ class Operations:
         item = admitted(item, before=before, resource=resource, validator=self._validator)
         self._policies.refuse(
             item,
+            before=before,
             target=target,
             operation="UPDATE" if before else "CREATE",
             subresource=options.subresource,

@@ -4,6 +4,7 @@ from typing import Any
 
 from hyperpod_cdk import Config, EksConfig
 from hyperpod_cdk.checks.eks.editors_namespaces import editors_namespaces
+from hyperpod_cdk.checks.eks.editors_patterns import editors_patterns
 from hyperpod_cdk.checks.eks.existing_control_plane import existing_control_plane
 from hyperpod_cdk.checks.eks.node_roles import node_roles
 from hyperpod_cdk.checks.eks.shared_rights import shared_rights
@@ -105,6 +106,10 @@ CASES[editors_namespaces] = {
         _edited("own-*", helm={"adopt_namespaces": ["own-operator"]}),
         (ERROR, _FIRST),
     ),
+}
+CASES[editors_patterns] = {
+    "names": _edited("team-a", "team-b"),
+    "a pattern": (_edited("team-a", "dev-*"), (WARNING, _SECOND)),
 }
 
 

@@ -1,4 +1,4 @@
-"""The policy that holds editors' pods to the Pod Security Standard baseline."""
+"""The policies of editors' namespaces: what of the Pod Security Standards their pods are held to."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,8 +9,12 @@ from hyperpod_emulator.testing.kubernetes_api import Cluster, running_cluster
 from tests.support.chart_rendering import assert_sound, objects
 from tests.support.configs import REPOSITORY
 
-CHART = REPOSITORY / "charts" / "pod-security"
-VALUES = {"namespaces": ["team-a", "dev-*"], "privileged": ["dev-gpu"]}
+CHART = REPOSITORY / "charts" / "namespace-isolation"
+VALUES = {
+    "namespaces": ["team-a", "dev-*"],
+    "privileged": ["dev-gpu"],
+    "made": [{"name": "team-a"}],
+}
 PRIVILEGED: dict[str, Any] = {"securityContext": {"privileged": True}}
 
 
@@ -29,11 +33,11 @@ def pod(
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     """Yield a cluster with the policy, which the namespaces are made after."""
-    home = tmp_path_factory.mktemp("pod-security")
+    home = tmp_path_factory.mktemp("isolation")
     assert_sound(CHART, values=VALUES, home=home)
     with running_cluster(home) as running:
         running.kubectl("apply", "-f", "-", stdin=objects(CHART, values=VALUES, home=home))
-        for name in ("team-a", "dev-x", "dev-gpu", "team-ab"):
+        for name in ("dev-x", "dev-gpu", "team-ab"):
             running.kubectl("create", "namespace", name)
         yield running
 
