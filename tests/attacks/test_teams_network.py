@@ -82,7 +82,9 @@ def _policy(name: str, **spec: Any) -> dict[str, Any]:
         [{"to": [{"namespaceSelector": {}}]}],
     ],
 )
-def test_editor_does_not_open_the_way_to_others(cluster: Cluster, egress: Any) -> None:
+def test_editor_does_not_open_the_way_to_others(
+    cluster: Cluster, egress: list[dict[str, Any]]
+) -> None:
     done = create(cluster, _policy("open", policyTypes=["Egress"], egress=egress))
 
     assert "denied request: spec.egress" in done.error

@@ -1,4 +1,4 @@
-"""A Service or an Ingress of a team takes no traffic of others, and opens nothing to the internet."""
+"""A Service or an Ingress of a team takes no traffic of others, and publishes nothing."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The policies of editors' namespaces: what of the Pod Security Standards their pods are held to."""
+"""The policies of editors' namespaces: what their pods are held to of Pod Security Standards."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -24,35 +24,33 @@ def connects(
     source: Peer, target: Peer, *, port: int, policies: Sequence[Object], protocol: str = "TCP"
 ) -> bool:
     """Say whether both ends let a connection pass."""
-    return _passes("Egress", source, target, port, protocol, policies) and _passes(
-        "Ingress", target, source, port, protocol, policies
+    asked = {"port": port, "protocol": protocol}
+    return all(
+        any(_allows(rule, side=side, own=own, other=other, asked=asked) for rule in rules)
+        for direction, side, own, other in (
+            ("Egress", "to", source, target),
+            ("Ingress", "from", target, source),
+        )
+        for rules in [_rules(policies, direction=direction, own=own)]
     )
 
 
-def _passes(
-    direction: str,
-    own: Peer,
-    other: Peer,
-    port: int,
-    protocol: str,
-    policies: Sequence[Object],
-) -> bool:
+def _rules(policies: Sequence[Object], *, direction: str, own: Peer) -> Sequence[Object]:
+    """Return the rules for an end; one that allows everything where no policy selects it."""
     mine = [
-        policy
+        policy["spec"]
         for policy in policies
         if policy["metadata"]["namespace"] == own.namespace
         and direction in policy["spec"]["policyTypes"]
         and _selects(policy["spec"]["podSelector"], own.labels)
     ]
-    side = "to" if direction == "Egress" else "from"
-    return not mine or any(
-        (not rule.get(side) or any(_is(peer, other, own.namespace) for peer in rule[side]))
-        and (
-            not rule.get("ports")
-            or {"port": port, "protocol": protocol} in [*map(dict, rule["ports"])]
-        )
-        for policy in mine
-        for rule in policy["spec"].get(direction.lower()) or ()
+    return [rule for each in mine for rule in each.get(direction.lower()) or ()] if mine else [{}]
+
+
+def _allows(rule: Object, *, side: str, own: Peer, other: Peer, asked: Object) -> bool:
+    peers, ports = rule.get(side), rule.get("ports")
+    return (not peers or any(_is(peer, other, own.namespace) for peer in peers)) and (
+        not ports or asked in [dict(each) for each in ports]
     )
 
 
@@ -72,10 +70,8 @@ def _is(peer: Object, other: Peer, namespace: str | None) -> bool:
 
 
 def _selects(selector: Object, labels: Mapping[str, str]) -> bool:
-    return all(
-        labels.get(key) == value for key, value in (selector.get("matchLabels") or {}).items()
-    ) and all(
-        {"In": True, "NotIn": False}[each["operator"]]
-        == (labels.get(each["key"]) in each["values"])
-        for each in selector.get("matchExpressions") or ()
-    )
+    wanted = {key: [value] for key, value in (selector.get("matchLabels") or {}).items()}
+    for each in selector.get("matchExpressions") or ():
+        assert each["operator"] == "In", "no other operator is played"
+        wanted[each["key"]] = each["values"]
+    return all(labels.get(key) in values for key, values in wanted.items())

@@ -1,7 +1,7 @@
 """What keeps the namespaces of editors apart: admission policies, network policies and quotas."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct, IDependable
@@ -14,7 +14,10 @@ from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.cidrs import is_private
 from hyperpod_cdk.synthesis.assets import asset_directory
 
-DYNAMIC_CLASS = "fsx-dynamic"
+RELEASE: Final = "hyperpod-pod-security"
+NETWORK_POLICY: Final = "hyperpod-isolation"
+"""Name of the NetworkPolicy, and of the ResourceQuota, of each namespace."""
+DYNAMIC_CLASS: Final = "fsx-dynamic"
 """The StorageClass whose claims get file systems of their own."""
 
 # 100.64.0.0/10 is a block of VPCs too, and 169.254.0.0/16 has the metadata of a node.
@@ -61,7 +64,7 @@ class NamespaceIsolation(Construct):
         trusted_namespaces: Sequence[str] = (),
         queues: bool = False,
         dynamic_storage: bool = False,
-        release: str = "hyperpod-pod-security",
+        release: str = RELEASE,
         depends_on: Sequence[IDependable] = (),
     ) -> None:
         super().__init__(scope, construct_id)

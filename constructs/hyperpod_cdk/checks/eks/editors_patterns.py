@@ -5,7 +5,7 @@ from hyperpod_cdk.schema.errors import Findings, warning
 
 
 def editors_patterns(config: Config) -> Findings:
-    """Find patterns of namespaces: Kubernetes has network policies and quotas in one namespace each.
+    """Find patterns: a network policy, and a quota, is of one namespace that exists.
 
     https://kubernetes.io/docs/concepts/services-networking/network-policies/
     """

@@ -15,6 +15,8 @@ from functools import cache
 from http import HTTPStatus
 from typing import Any
 
+import yaml
+
 from hyperpod_emulator.aws.eks.addon_objects import (
     INFERENCE,
     METRICS,
@@ -70,9 +72,14 @@ class AddonManager:
             for condition in node["status"]["conditions"]
         )
 
-    def install(self, addon_name: str, *, version: str, region: str) -> None:
-        """Make or change the objects of an add-on, with images of its version from a region."""
-        wanted = objects_of(addon_name, version=version, region=region)
+    def install(self, addon_name: str, *, version: str, region: str, values: str = "") -> None:
+        """Make or change the objects of an add-on, with images of its version from a region.
+
+        `values` are the add-on's configuration values, in JSON or YAML.
+        """
+        wanted = objects_of(
+            addon_name, version=version, region=region, values=yaml.safe_load(values or "{}")
+        )
         names = {item["metadata"].get("namespace", NAMESPACE) for item in wanted}
         namespaces = [
             {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}

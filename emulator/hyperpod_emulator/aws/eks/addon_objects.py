@@ -89,8 +89,14 @@ class _Addon:
     others: Sequence[Object] = ()
 
 
-def objects_of(addon_name: str, *, version: str, region: str) -> list[Object]:
-    """Return the objects of an add-on; images have its version as tag, and are of the region."""
+def objects_of(
+    addon_name: str, *, version: str, region: str, values: Mapping[str, Any] | None = None
+) -> list[Object]:
+    """Return the objects of an add-on; images have its version as tag, and are of the region.
+
+    Of the add-on's configuration values, the one that lets the VPC CNI enforce network policies is
+    played: https://docs.aws.amazon.com/eks/latest/userguide/cni-network-policy-configure.html
+    """
     addon = _ADDONS[addon_name]
     accounts = (
         {
@@ -104,7 +110,12 @@ def objects_of(addon_name: str, *, version: str, region: str) -> list[Object]:
         each.to_object(namespace=addon.namespace, region=region, version=version)
         for each in addon.workloads
     )
-    return [*addon.others, *accounts, *workloads]
+    made = [*addon.others, *accounts, *workloads]
+    for container in made[-1]["spec"]["template"]["spec"]["containers"]:
+        if container["name"] == _NETWORK_POLICY_AGENT:
+            is_on = str((values or {}).get("enableNetworkPolicy", False)).lower()
+            container["args"] = [f"--enable-network-policy={is_on}"]
+    return made
 
 
 def csi_driver(name: str, **spec: object) -> Object:
@@ -140,6 +151,7 @@ _CERT_MANAGER = {
 _TRAINING = "hp-training-operator-controller-manager"
 _SPACES = "jupyter-k8s-controller-manager"
 _OBSERVABILITY = "hyperpod-observability"
+_NETWORK_POLICY_AGENT = "aws-eks-nodeagent"
 _KUEUE = "kueue-controller-manager"
 _ADDONS: Mapping[str, _Addon] = {
     "vpc-cni": _Addon(
@@ -149,7 +161,7 @@ _ADDONS: Mapping[str, _Addon] = {
                 labels={"k8s-app": "aws-node"},
                 images={
                     "aws-node": "amazon-k8s-cni",
-                    "aws-eks-nodeagent": "amazon/aws-network-policy-agent",
+                    _NETWORK_POLICY_AGENT: "amazon/aws-network-policy-agent",
                 },
             )
         ],

@@ -193,7 +193,8 @@ def _put(addon: dict[str, Any], *, status: str, manager: AddonManager | None) ->
         addon |= {"status": _FAILED, "health": {"issues": [lacking]}}
         return
     if manager is not None:
-        manager.install(name, version=version, region=get_region())
+        values = addon.get("configurationValues") or ""
+        manager.install(name, version=version, region=get_region(), values=values)
     addon["status"] = status
 
 

@@ -15,9 +15,11 @@ _POLICIES, _BINDINGS = "validatingadmissionpolicies", "validatingadmissionpolicy
 
 
 class May(Protocol):
-    """Says whether a caller may use a verb on a resource of a namespace, empty for none."""
+    """What a caller may do."""
 
-    def __call__(self, *, verb: str, group: str, resource: str, namespace: str) -> bool: ...
+    def __call__(self, *, verb: str, group: str, resource: str, namespace: str) -> bool:
+        """Say whether it may use a verb on a resource of a namespace, empty for none."""
+        ...
 
 
 def _everything(*, verb: str, group: str, resource: str, namespace: str) -> bool:  # noqa: ARG001
