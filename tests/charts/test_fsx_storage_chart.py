@@ -113,3 +113,39 @@ def test_a_bad_value_is_refused(key: str, value: object, tmp_path: Path) -> None
 
 def test_two_kinds_of_file_systems_at_once_are_refused(tmp_path: Path) -> None:
     assert "oneOf" in refusal(CHART, values={**VALUES, "exportPath": "/fsx"}, home=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("kind", "mounted"),
+    [
+        ({"mountName": "12345678"}, ("csi", "volumeAttributes", "mountname", "12345678")),
+        ({"exportPath": "/fsx"}, ("nfs", "path", "/fsx")),
+    ],
+)
+def test_a_claim_shows_its_directory_alone(
+    tmp_path: Path, kind: dict[str, str], mounted: tuple[str, ...]
+) -> None:
+    claims = [
+        {"namespace": "team-a", "name": "one", "volume": "pv-a", "directory": "/teams/a"},
+        {"namespace": "team-b", "name": "one", "volume": "pv-b", "directory": "/teams/b"},
+    ]
+    values = {**VALUES, "claims": claims}
+    del values["mountName"]
+    values |= kind
+    made = objects(CHART, "--namespace", "kube-system", values=values, home=tmp_path)
+    assert_valid_for_kubernetes(made, folder=tmp_path)
+    *path, root = mounted
+    shown = {}
+    for each in made:
+        if each["kind"] == "PersistentVolume":
+            found: Any = each["spec"]
+            for key in path:
+                found = found[key]
+            shown[each["spec"]["claimRef"]["namespace"]] = found
+    [job] = [each for each in made if each["kind"] == "Job"]
+    [container] = job["spec"]["template"]["spec"]["containers"]
+
+    # The whole is shown where no editor is, to what makes the directories.
+    assert shown == {"team-a": f"{root}/teams/a", "team-b": f"{root}/teams/b", "kube-system": root}
+    assert container["args"] == ["/files/teams/a", "/files/teams/b"]
+    assert job["metadata"]["namespace"] == "kube-system"

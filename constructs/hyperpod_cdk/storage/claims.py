@@ -12,6 +12,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct, IDependable
 
 from hyperpod_cdk.eks.pod_identity import PodRole
+from hyperpod_cdk.helm.images import image_of_chart, mirrored
 from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.errors import KeyPath
@@ -230,6 +231,7 @@ class FileSystemClaims(HelmRelease):
             them.
         provisioning: Parameters of the StorageClass by which a claim gets a file system of its own.
             Default: there is none.
+        image_registry: Mirror of the image that makes the directories of claims. Default: none.
         depends_on: What else it needs, such as what makes the namespaces of other claims.
             Default: nothing.
     """
@@ -247,6 +249,7 @@ class FileSystemClaims(HelmRelease):
         key: KeyPath,
         namespaces: Sequence[str],
         provisioning: Mapping[str, str] | None = None,
+        image_registry: str | None = None,
         depends_on: Sequence[IDependable] = (),
     ) -> None:
         super().__init__(
@@ -261,7 +264,7 @@ class FileSystemClaims(HelmRelease):
                 "fileSystemId": file_system_id,
                 "dnsName": mount.dns_name,
                 **_of_kind(files, mount=mount),
-                **_claims(files),
+                **_claims(files, image_registry=image_registry),
                 **({"namespaces": [*namespaces]} if namespaces else {}),
                 **({"dynamicProvisioning": dict(provisioning)} if provisioning else {}),
             },
@@ -292,6 +295,15 @@ class FileSystemClaims(HelmRelease):
                 reason="Kubernetes does not change a claim",
                 instead="write a claim of another name",
             )
+            if claim.directory is not None:
+                FixedValue(
+                    self,
+                    f"Directory:{claim.namespace}:{name}",
+                    key=(*key, "claims", index, "directory"),
+                    value=claim.directory,
+                    reason="Kubernetes does not change a volume",
+                    instead="write a claim of another name",
+                )
 
 
 def provisioning_parameters(
@@ -335,12 +347,16 @@ def _of_kind(
     }
 
 
-def _claims(files: LustreConfig | HomeDirectoriesConfig) -> dict[str, Any]:
+def _claims(
+    files: LustreConfig | HomeDirectoriesConfig, *, image_registry: str | None
+) -> dict[str, Any]:
     """Return the values that differ from the chart's own, which are those of one claim."""
     is_first = files.label == _FIRST
     values: dict[str, Any] = {} if is_first else {"name": files.label}
     if not is_first or files.claims != (ClaimConfig(),):
         values["claims"] = [_claim(each, label=files.label) for each in files.claims]
+    if image_registry is not None and any(each.directory for each in files.claims):
+        values["image"] = mirrored(image_of_chart("fsx-storage"), registry=image_registry)
     return values
 
 
@@ -352,4 +368,5 @@ def _claim(claim: ClaimConfig, *, label: str) -> dict[str, Any]:
         "name": name,
         "volume": f"{label}-pv" if is_usual else f"{label}-pv-{claim.namespace}-{name}",
         "readOnly": claim.access == READ_ONLY,
+        **({} if claim.directory is None else {"directory": claim.directory}),
     }

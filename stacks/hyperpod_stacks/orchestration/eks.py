@@ -148,6 +148,7 @@ class EksOrchestration(Orchestration):
             key=file_system.key,
             namespaces=sorted(made - made_before),
             provisioning=file_system.provisioning,
+            image_registry=self._config.helm.image_registry,
             depends_on=[self._made[namespace] for namespace in sorted(made_before)],
         )
         self._made |= dict.fromkeys(made - made_before, mounted)

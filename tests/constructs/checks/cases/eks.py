@@ -7,6 +7,7 @@ from hyperpod_cdk.checks.eks.editors_namespaces import editors_namespaces
 from hyperpod_cdk.checks.eks.editors_patterns import editors_patterns
 from hyperpod_cdk.checks.eks.existing_control_plane import existing_control_plane
 from hyperpod_cdk.checks.eks.node_roles import node_roles
+from hyperpod_cdk.checks.eks.shared_files import shared_files
 from hyperpod_cdk.checks.eks.shared_rights import shared_rights
 from hyperpod_cdk.eks.checks.kubernetes_version import kubernetes_version
 from hyperpod_cdk.eks.checks.public_endpoint import public_endpoint
@@ -119,6 +120,38 @@ CASES[shared_rights] = {
     "a chart's own": (
         config(helm={"values": {"cluster-role-and-bindings": {"enabled": True}}}),
         (WARNING, "helm.values.cluster-role-and-bindings"),
+    ),
+}
+
+
+def _sharing(*claims: dict[str, Any], **storage: Any) -> Config:
+    teams = [
+        {"namespaces": [name], "principals": [f"arn:aws:iam::111122223333:role/{name}"]}
+        for name in ("team-a", "team-b")
+    ]
+    named = [
+        {"namespace": name, **claim}
+        for name, claim in zip(("team-a", "team-b"), claims, strict=True)
+    ]
+    return config(eks={"editors": teams}, storage={"claims": named, **storage})
+
+
+_DIRECTORY = "storage.claims[1].directory"
+_OF_A, _OF_B = {"directory": "/teams/a"}, {"directory": "/teams/b"}
+CASES[shared_files] = {
+    "own directories": _sharing(_OF_A, _OF_B),
+    "names that begin alike": _sharing(_OF_A, {"directory": "/teams/ab"}),
+    "nobody writes": _sharing({"access": "ReadOnlyMany"}, {"access": "ReadOnlyMany"}),
+    "the same files": (_sharing({}, {}), (WARNING, _DIRECTORY)),
+    "a directory within": (_sharing({}, _OF_B), (WARNING, _DIRECTORY)),
+    "one only reads": (_sharing({}, {"access": "ReadOnlyMany"}), (WARNING, _DIRECTORY)),
+    "root is nobody": (
+        _sharing(
+            _OF_A,
+            _OF_B,
+            home_directories={"root_squash": True, "claims": [{"directory": "/one"}]},
+        ),
+        (ERROR, "storage.home_directories.claims[0].directory"),
     ),
 }
 
