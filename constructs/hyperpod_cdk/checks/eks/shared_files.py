@@ -5,7 +5,7 @@ from itertools import combinations
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.eks.section import matches
-from hyperpod_cdk.schema.errors import Findings, error, warning
+from hyperpod_cdk.schema.errors import Findings, warning
 from hyperpod_cdk.storage.claim_section import READ_ONLY, ClaimConfig
 from hyperpod_cdk.storage.section import HomeDirectoriesConfig
 
@@ -29,8 +29,10 @@ def shared_files(config: Config) -> Findings:
         if isinstance(files, HomeDirectoriesConfig) and files.root_squash:
             for index, claim in enumerate(files.claims):
                 if claim.directory is not None:
-                    message = "needs root_squash: false, for root makes it"
-                    yield error((*place, index, "directory"), claim.directory, message)
+                    message = (
+                        "must exist already: root, which would make it, is nobody by root_squash"
+                    )
+                    yield warning((*place, index, "directory"), claim.directory, message)
 
 
 def _have_other_editors(config: Config, one: ClaimConfig, other: ClaimConfig) -> bool:

@@ -151,7 +151,7 @@ CASES[shared_files] = {
             _OF_B,
             home_directories={"root_squash": True, "claims": [{"directory": "/one"}]},
         ),
-        (ERROR, "storage.home_directories.claims[0].directory"),
+        (WARNING, "storage.home_directories.claims[0].directory"),
     ),
 }
 
