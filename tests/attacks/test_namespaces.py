@@ -17,8 +17,8 @@ MAKING: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "grafana": (GRAFANA, OF_GRAFANA),
     "node-health": (NODE_HEALTH, OF_NODE_HEALTH),
 }
-# Those of claims are users' own: `storage.claims` names them.
-OF_USERS = {"fsx-storage"}
+# Those of claims and editors are users' own: the configuration names them.
+OF_USERS = {"fsx-storage", "namespace-isolation"}
 
 
 def test_every_chart_that_makes_a_namespace_is_known() -> None:
