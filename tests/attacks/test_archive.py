@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_cdk.synthesis.assets import CHECKOUT
 from hyperpod_cli.inspect.archive.archive import read_archive, written
 from hyperpod_cli.inspect.archive.hiding import hidden, secrets_in_files
 from hyperpod_cli.inspect.archive.secret_forms import secret_forms
 from tests.support.archives import archive_with
+from tests.support.configs import REPOSITORY
 from tests.support.provisioner.fake_s3 import zipped
 
 _LONG = "a1B2c3D4e5F6g7H8i9J0"
@@ -159,7 +159,7 @@ def test_the_projects_own_scripts_and_charts_stay() -> None:
     own = [
         path
         for folder in ("lifecycle", "charts", "examples", "images")
-        for path in (CHECKOUT / folder).rglob("*")
+        for path in (REPOSITORY / folder).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     ]
     assert own

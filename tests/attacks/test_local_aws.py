@@ -430,6 +430,8 @@ def test_nothing_listens_beyond_the_loopback_interface(environment: RehearsalEnv
     assert {*found.values()} == {"127.0.0.1"}
 
 
+# It needs PyTorch.
+@pytest.mark.whole
 @pytest.mark.slow(seconds=6)
 def test_the_stores_of_a_training_job_neither(tmp_path: Path) -> None:
     # Of what a training job's processes get.

@@ -72,12 +72,12 @@ def role_lines(roles: Sequence[Role], *, reasons: Sequence[Reason]) -> Iterator[
     for each in reasons:
         if each.added_by is not None:
             added.setdefault(each.added_by, {})[f"`{each.name}`"] = each.why
-    for key, statements in added.items():
+    for key, reason_by_name in added.items():
         # Of many, the names say it; the templates have no other words.
         cell = (
-            ", ".join(statements)
-            if len(statements) > _MOST_EXPLAINED
-            else "<br>".join(f"{name}: {reason}" for name, reason in statements.items())
+            ", ".join(reason_by_name)
+            if len(reason_by_name) > _MOST_EXPLAINED
+            else "<br>".join(f"{name}: {reason}" for name, reason in reason_by_name.items())
         )
         yield f"| {key} | {cell} |"
 

@@ -110,7 +110,7 @@ def _only(fields: Any, name: str, *, in_checkout: Path, otherwise: str) -> Path:
 
 def _yaml_files() -> Iterator[Path]:
     """Yield the files that may be configurations; a pipe is none, and would never end."""
-    from hyperpod_cdk.schema.yaml_file import MOST_BYTES  # noqa: PLC0415 - takes long
+    from hyperpod_cdk.schema.given_file import MOST_BYTES  # noqa: PLC0415 - takes long
 
     for path in sorted(Path().iterdir()):
         if path.suffix in _SUFFIXES and path.is_file() and path.stat().st_size <= MOST_BYTES:

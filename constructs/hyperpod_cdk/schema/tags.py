@@ -12,7 +12,7 @@ from hyperpod_cdk.schema.section import judged
 from hyperpod_shared.owner import TAG_PREFIX
 
 _ALL_TAGS = 50
-# Of shared/hyperpod_shared/owner.py and lambda/provisioner/hyperpod/claim.py.
+# Two of shared/hyperpod_shared/owner.py, and what a cluster of a former version still carries.
 _OWN_TAGS = 7
 _MOST_TAGS = _ALL_TAGS - _OWN_TAGS
 
