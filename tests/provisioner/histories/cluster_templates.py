@@ -1,7 +1,7 @@
 """What the templates of a history's stack ask of its HyperPod cluster."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from random import Random
@@ -150,7 +150,7 @@ def next_template(
             continue
         heads = tuple(group for group in changed.groups if "Controller" in group.slurm)
         workers = tuple(group for group in changed.groups if "Controller" not in group.slurm)
-        changed = _changed(replace(changed, groups=workers), random, number)
+        changed = _changed(replace(changed, groups=workers), random, number, template.by_name)
         added = (
             group if group.slurm or not template.slurm else _computing(group, random)
             for group in changed.groups
@@ -191,7 +191,9 @@ def _changed_in_slurm(template: ClusterTemplate, random: Random, *, dares: bool)
     return replace(template, groups=tuple(groups))
 
 
-def _changed(template: ClusterTemplate, random: Random, number: int) -> ClusterTemplate:
+def _changed(
+    template: ClusterTemplate, random: Random, number: int, former: Collection[str]
+) -> ClusterTemplate:
     groups = list(template.groups)
     at = random.randrange(len(groups))
     kind = random.random()
@@ -199,7 +201,8 @@ def _changed(template: ClusterTemplate, random: Random, number: int) -> ClusterT
         counts = [count for count in _COUNTS if count != groups[at].count]
         groups[at] = replace(groups[at], count=random.choice(counts))
     elif kind < 0.55 and len(groups) < _MOST_GROUPS:
-        name = next(name for name in "abcd" if name not in template.by_name)
+        # A group that comes back under its name in one update would be the same, with its type.
+        name = next(name for name in "abcd" if name not in {*template.by_name, *former})
         groups.append(GroupSpec(name=name, count=random.choice(_COUNTS)))
     elif kind < 0.68 and len(groups) > 1:
         del groups[at]

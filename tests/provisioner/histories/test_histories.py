@@ -3,9 +3,15 @@
 import os
 import shutil
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from tests.provisioner.histories.cluster_templates import (
+    ClusterTemplate,
+    GroupSpec,
+    next_template,
+)
 from tests.provisioner.histories.history import play
 from tests.provisioner.histories.mutants import MUTANTS, SOURCE, Mutant, mutate
 from tests.provisioner.histories.planning import SUBJECTS, planned
@@ -49,6 +55,16 @@ def test_same_seed_is_same_history() -> None:
     first, second = play(planned(7)), play(planned(7))
     assert first.rows
     assert [row[:3] for row in first.rows] == [row[:3] for row in second.rows]
+
+
+def test_the_last_template_changes_no_group_to_another_type() -> None:
+    """HyperPod refuses it, also of a group that goes and comes back in one update."""
+    groups = [GroupSpec(name=name, count=1, slurm=("Login",)) for name in "ab"]
+    former = ClusterTemplate(groups=tuple(groups), continuous=True, slurm=True)
+    for seed in range(1000):
+        template = next_template(former, Random(seed), 9, dares=False)  # noqa: S311 - a game of chance
+        kept = template.by_name.keys() & former.by_name.keys()
+        assert all(template.by_name[name].slurm == ("Login",) for name in kept)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
