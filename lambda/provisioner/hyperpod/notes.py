@@ -12,7 +12,9 @@ from typing import Any
 
 from hyperpod_shared.cluster_changes import requested_value
 from hyperpod_shared.clusters import (
+    CONTINUOUS,
     COUNT,
+    SETTLED,
     ClusterStatus,
     Described,
     Group,
@@ -396,9 +398,14 @@ class Notes:
             if note is None or note.asked != wanted[name]:
                 notes[name] = self._changed(name, wanted[name], present[name])
         own = {name: note for name, note in notes.items() if note.by == self.holder}
+        # An all-or-nothing cluster that is busy may still take its update back.
+        may_go_back = (
+            described.get("ClusterStatus") not in SETTLED
+            and described.get("NodeProvisioningMode") != CONTINUOUS
+        )
         for name in own.keys() - {*others}:
             details = present.get(name, {})
-            if not (is_updated(details) or _may_fall_back(details)):
+            if not (may_go_back or is_updated(details) or _may_fall_back(details)):
                 notes[name] = own[name] = replace(own[name], reached=True)
         return replace(
             self,

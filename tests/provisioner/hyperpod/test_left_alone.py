@@ -277,6 +277,30 @@ def test_what_an_operator_does_after_an_update_that_came_true_stays(
     assert counts(sagemaker) == there
 
 
+@pytest.mark.parametrize(
+    ("before", "wanted"),
+    [([group("workers", 4)], [WORKERS]), ([WORKERS, BURST], [WORKERS])],
+    ids=["shrunk", "removed"],
+)
+def test_what_hyperpod_takes_back_after_the_answer_is_asked_for_again(
+    sagemaker: ShownSageMaker,
+    time: Time,
+    before: list[dict[str, Any]],
+    wanted: list[dict[str, Any]],
+) -> None:
+    """An update that was answered while a classic cluster was busy with it."""
+    classic: dict[str, Any] = {"NodeProvisioningMode": None}
+    stack = hyperpod_stack(sagemaker, time)
+    stack.create(properties(*before, **classic))
+    answer = stack.update({**properties(*wanted, **classic), "WaitFor": "accepted"})
+    assert answer.data["ClusterStatus"] == "Updating"
+    time.sleep(900)
+    outside(sagemaker, "UpdateCluster", InstanceGroups=before)
+    time.sleep(900)
+    stack.update(properties(*wanted, NodeRecovery="None", **classic))
+    assert counts(sagemaker) == {"workers": 1}
+
+
 @pytest.mark.parametrize("trouble", ["a killed function", "a lost note"])
 def test_an_adopted_cluster_is_noted_before_it_is_marked(
     time: Time, monkeypatch: pytest.MonkeyPatch, trouble: str
