@@ -89,7 +89,12 @@ class Executor:
             notes = notes.settled(described, former)  # once: a call's key stays the same
         if request.type == "Update" and look.on and look.works() and not request.makes_a_cluster:
             notes = replace(notes, creation=SUCCEEDED)  # also if its creation was not waited for
-        return replace(look, notes=replace(notes, arn=described["ClusterArn"]))
+        look = replace(look, notes=replace(notes, arn=described["ClusterArn"]))
+        if look.own and look.shows_lost_call:  # if it fails, it may show later what was before it
+            call = replace(look.own, answered=True)
+            look = replace(look, notes=look.notes.calling(call))
+            self._note(look.notes)
+        return look
 
     def take(self, step: steps.Step, look: Look) -> Progress | Look:  # noqa: PLR0911 - each is a step
         """Take a step; return the answer, or what is known now if the next step follows at once.

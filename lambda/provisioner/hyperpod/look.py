@@ -333,6 +333,14 @@ class Look:
                 return UpdateSoftware(key=key, update=update)
         return None
 
+    @property
+    def shows_lost_call(self) -> bool:
+        """Whether the groups get the AMI of the request's last call, whose answer was lost."""
+        own = self.own
+        if own is None or own.answered or not own.images:
+            return False
+        return any(key == own.key and not update.groups for key, update in self.todo.software)
+
     def _is_due(self, key: str) -> bool:
         made = self.notes.call(key)
         return made is None or not (made.answered or made.is_fresh(self.now))

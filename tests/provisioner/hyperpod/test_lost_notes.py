@@ -97,6 +97,38 @@ def test_a_call_whose_answer_is_lost_is_not_repeated(
     assert describe(sagemaker)["InstanceGroups"][0]["TargetCount"] == 2
 
 
+def test_a_lost_call_that_was_seen_is_not_repeated_when_its_update_fails(
+    stack: HyperPodStack,
+    sagemaker: TroubledSageMaker,
+    *,
+    monkeypatch: pytest.MonkeyPatch,
+    raises: Raises,
+) -> None:
+    """The group shows again what it did before the call: an AMI update that failed."""
+    releases = {"CurrentImageReleaseVersion": "1.0.0", "DesiredImageReleaseVersion": "1.0.0"}
+    failed = {"SoftwareUpdateStatus": "Failed", **releases}
+    under_way = {"SoftwareUpdateStatus": "InProgress", **releases}
+    under_way["DesiredImageReleaseVersion"] = "2.0.0"
+    called_at = list[float]()
+
+    def after(operation: str, _request: Mapping[str, Any]) -> None:
+        if operation == SOFTWARE:
+            called_at.append(stack.time.now)
+            raise unanswered()
+
+    def describe_cluster(**_request: str) -> dict[str, Any]:
+        now = describe(sagemaker)
+        is_under_way = called_at and stack.time.now < called_at[0] + 200
+        shown = under_way if is_under_way else failed
+        return {**now, "InstanceGroups": [{**now["InstanceGroups"][0], **shown}]}
+
+    sagemaker.after = after
+    monkeypatch.setattr(sagemaker, "describe_cluster", describe_cluster, raising=False)
+    with raises(ProvisioningError):
+        stack.update(properties(group("workers", ImageReleaseVersion="2.0.0")))
+    assert len(called_at) == 1
+
+
 @pytest.mark.parametrize("number", range(6))
 @pytest.mark.parametrize("is_lost", [False, True], ids=["refused", "answer lost"])
 def test_a_table_out_of_reach_delays_the_calls(
