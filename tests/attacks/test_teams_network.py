@@ -80,6 +80,10 @@ def _policy(name: str, **spec: Any) -> dict[str, Any]:
         [{}],
         [{"to": [{"ipBlock": {"cidr": "10.0.0.0/8"}}]}],
         [{"to": [{"namespaceSelector": {}}]}],
+        [{"ports": [{"port": 22}]}],
+        [{"ports": [{"port": 53, "endPort": 65535}]}],
+        [{"ports": [{"port": 53}, {"port": "https"}]}],
+        [{"to": [{"ipBlock": {"cidr": "169.254.0.0/16"}}], "ports": [{"port": 80}]}],
     ],
 )
 def test_editor_does_not_open_the_way_to_others(
@@ -90,12 +94,20 @@ def test_editor_does_not_open_the_way_to_others(
     assert "denied request: spec.egress" in done.error
 
 
+_LEFT = {"apiVersion": "v1", "kind": "ConfigMap", "name": "gone", "uid": "1"}
+_OWNED = json.dumps({"metadata": {"ownerReferences": [_LEFT]}})
+_ALL = "/apis/networking.k8s.io/v1/namespaces/team-b/networkpolicies"
+
+
 @pytest.mark.parametrize(
     "change",
     [
         ("delete", "networkpolicy", "hyperpod-isolation"),
         ("delete", "networkpolicy", "--all"),
+        ("delete", "--raw", _ALL),  # the collection, of which admission gets no name
         ("patch", "networkpolicy", "hyperpod-isolation", "--patch", '{"spec": {"egress": [{}]}}'),
+        # The garbage collector would delete it with its owner.
+        ("patch", "networkpolicy", "hyperpod-isolation", "--patch", _OWNED),
     ],
 )
 def test_editor_does_not_take_the_policy_away(cluster: Cluster, change: tuple[str, ...]) -> None:
@@ -107,7 +119,12 @@ def test_editor_does_not_take_the_policy_away(cluster: Cluster, change: tuple[st
 def test_policies_of_a_job_and_of_an_admin_pass(cluster: Cluster) -> None:
     own = [{"podSelector": {"matchLabels": {"job": "one"}}}]
     narrow = _policy("job", policyTypes=["Ingress", "Egress"], ingress=[{"from": own}])
-    narrow["spec"]["egress"] = [{"to": own}]
+    agent = [{"ipBlock": {"cidr": "169.254.170.23/32"}}]
+    narrow["spec"]["egress"] = [
+        {"to": own},
+        {"ports": [{"port": 53, "protocol": "UDP"}, {"port": 443}]},
+        {"to": agent, "ports": [{"port": 80}]},
+    ]
     mark = ("annotate", "networkpolicy", "hyperpod-isolation", "example.org/seen=yes")
 
     assert create(cluster, narrow).ok

@@ -12,6 +12,9 @@ def _volume(**source: Any) -> dict[str, Any]:
     return {"volumes": [{"name": "files", **source}]}
 
 
+_HEALTH = "sagemaker.amazonaws.com/node-health-status"
+
+
 @pytest.mark.parametrize(
     ("why", "spec"),
     [
@@ -20,10 +23,13 @@ def _volume(**source: Any) -> dict[str, Any]:
         ("volumes", _volume(iscsi={"targetPortal": "10.1.0.9:3260", "iqn": "iqn.a", "lun": 0})),
         ("volumes", _volume(flexVolume={"driver": "example.org/any"})),
         ("volumes", _volume(hostPath={"path": "/var/lib/kubelet"})),
+        # Of a driver that may mount any file system, without the volume that an admin made.
+        ("volumes", _volume(csi={"driver": "fsx.csi.aws.com"})),
         ("nodeName", {"nodeName": "hyperpod-i-0123456789abcdef0"}),
         ("priorityClassName", {"priorityClassName": "system-node-critical"}),
         ("tolerations", {"tolerations": [{"operator": "Exists"}]}),
         ("tolerations", {"tolerations": [{"operator": "Exists", "effect": "NoSchedule"}]}),
+        ("tolerations", {"tolerations": [{"key": _HEALTH, "operator": "Exists"}]}),
     ],
 )
 def test_pod_past_claims_scheduler_and_quarantine(
@@ -51,6 +57,7 @@ def test_volumes_and_tolerations_of_jobs_pass(cluster: Cluster) -> None:
         {"name": "shm", "emptyDir": {"medium": "Memory"}},
         {"name": "settings", "configMap": {"name": "settings"}},
         {"name": "token", "secret": {"secretName": "token"}},
+        {"name": "secrets", "csi": {"driver": "secrets-store.csi.k8s.io"}},
         {"name": "cache", "ephemeral": {"volumeClaimTemplate": {"spec": _SCRATCH}}},
     ]
     tolerations = [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]

@@ -8,6 +8,7 @@ from hyperpod_emulator.testing.kubernetes_api import Cluster
 from tests.support.isolated_cluster import create, team_object
 
 _FACING = {"alb.ingress.kubernetes.io/scheme": "internet-facing"}
+_GROUP = {"alb.ingress.kubernetes.io/group.name": "models"}
 _PORTS = [{"port": 80}]
 
 
@@ -38,6 +39,8 @@ def _ingress(
         ("externalIPs", _service("taken", namespace="team-public", externalIPs=["198.51.100.7"])),
         ("type LoadBalancer", _service("published", type="LoadBalancer")),
         ("alb.ingress.kubernetes.io/scheme", _ingress("published", annotations=_FACING)),
+        # By the load balancer that another namespace shows to the internet.
+        ("alb.ingress.kubernetes.io/group.name", _ingress("published", annotations=_GROUP)),
     ],
 )
 def test_traffic_of_others_and_of_the_internet(
@@ -65,7 +68,7 @@ def test_service_does_not_become_a_load_balancer_later(cluster: Cluster) -> None
         _service("rendezvous", clusterIP="None"),
         _service("model", namespace="team-public", type="LoadBalancer"),
         _ingress("internal", annotations={"alb.ingress.kubernetes.io/scheme": "internal"}),
-        _ingress("model", namespace="team-public", annotations=_FACING),
+        _ingress("model", namespace="team-public", annotations=_FACING | _GROUP),
     ],
 )
 def test_services_of_jobs_and_of_a_public_namespace_pass(

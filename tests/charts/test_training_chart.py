@@ -12,7 +12,7 @@ import pytest
 import yaml
 from syrupy.assertion import SnapshotAssertion
 
-from hyperpod_emulator.testing.kubernetes_api import running_cluster
+from hyperpod_emulator.testing.kubernetes_api import EDITOR, running_cluster
 from tests.support.chart_rendering import assert_valid_for_kubernetes, helm, objects, refusal
 from tests.support.configs import REPOSITORY
 
@@ -80,9 +80,10 @@ def test_each_variant(variant: str, tmp_path: Path, snapshot: SnapshotAssertion)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_jobs_pass_the_pod_security_policy_and_their_definition(tmp_path: Path) -> None:
-    policy = REPOSITORY / "charts" / "pod-security"
-    rules = objects(policy, values={"namespaces": ["default"]}, home=tmp_path)
+def test_an_editors_jobs_pass_the_policies_and_their_definition(tmp_path: Path) -> None:
+    policy = REPOSITORY / "charts" / "namespace-isolation"
+    values = {"namespaces": ["default"], "made": [{"name": "default"}]}
+    rules = objects(policy, values=values, home=tmp_path)
     with running_cluster(tmp_path) as cluster:
         cluster.kubectl("apply", "-f", "-", stdin=rules)
         definitions = [yaml.safe_load(each.read_text()) for each in DEFINITIONS.glob("pytorch*")]
@@ -93,7 +94,7 @@ def test_jobs_pass_the_pod_security_policy_and_their_definition(tmp_path: Path) 
             pod = {"apiVersion": "v1", "kind": "Pod", **template_of(made)}
             pod["metadata"] |= {"name": f"worker-{number}", "namespace": "default"}
             known = [item for kind, item in made.items() if kind != "HyperPodPyTorchJob"]
-            cluster.kubectl("apply", "--server-side", "-f", "-", stdin=[*known, pod])
+            cluster.kubectl("apply", "--server-side", "-f", "-", stdin=[*known, pod], token=EDITOR)
 
 
 def test_etcd_is_started_and_named(tmp_path: Path) -> None:

@@ -28,6 +28,11 @@ request.namespace.matches('^({{ join "|" . | replace "*" ".*" }})$')
 authorizer.group('admissionregistration.k8s.io').resource('validatingadmissionpolicies').check('delete').allowed()
 {{- end }}
 
+{{- /* Whether Kubernetes or an add-on asks, by a service account that no editor of the namespace has. */ -}}
+{{- define "isolation.is-controller" -}}
+(request.userInfo.username.startsWith('system:serviceaccount:') && !request.userInfo.username.startsWith('system:serviceaccount:' + request.namespace + ':'))
+{{- end }}
+
 {{- /* What is there already stays as it is, and controllers may label it. */ -}}
 {{- define "isolation.is-change" -}}
 request.operation != 'UPDATE' || object.spec != oldObject.spec

@@ -148,6 +148,7 @@ def verb_of(request: web.Request, *, name: str) -> str:
     on_collection = {
         "GET": "watch" if watching else "list",
         "POST": "create",
+        "DELETE": "deletecollection",
     }
     verb = (on_item if name else on_collection).get(request.method)
     if verb is None:
@@ -276,6 +277,19 @@ async def _delete(
     return json_response(success(details))
 
 
+async def _delete_collection(
+    request: web.Request, operations: Operations, target: ResourcePath, _: str
+) -> web.StreamResponse:
+    options = await bodies.read_options(request)
+    accepts = selection(request, target)
+    for item in operations.store.listed(target.resource, namespace=target.namespace):
+        if accepts(item):
+            metadata = item["metadata"]
+            one = ResourcePath(target.resource, metadata.get("namespace", ""), metadata["name"])
+            operations.delete(one, options=options, by_name=False)
+    return json_response(success({}))
+
+
 HANDLERS: dict[str, Handler] = {
     "get": _get,
     "list": _list,
@@ -284,4 +298,5 @@ HANDLERS: dict[str, Handler] = {
     "update": _update,
     "patch": _patch,
     "delete": _delete,
+    "deletecollection": _delete_collection,
 }

@@ -113,15 +113,19 @@ class Operations:
             stored = self._finish(target, item, before=before, options=options, owned=True)
             return Written(stored, created=before is None)
 
-    def delete(self, target: ResourcePath, *, options: Object) -> Object:
-        """Delete an object, and what it owns or holds."""
+    def delete(self, target: ResourcePath, *, options: Object, by_name: bool = True) -> Object:
+        """Delete an object, and what it owns or holds.
+
+        Admission gets the name only of a request for it, not of one for a collection.
+        """
+        asked = target if by_name else ResourcePath(target.resource, target.namespace)
         with self.store.lock:
             item = self.read(target)
             for field, wanted in (options.get("preconditions") or {}).items():
                 if item["metadata"].get(field) != wanted:
                     raise self._error(errors.conflict, target)
             self._policies.refuse(
-                None, before=item, target=target, operation="DELETE", subresource=""
+                None, before=item, target=asked, operation="DELETE", subresource=""
             )
             if "All" in (options.get("dryRun") or []):
                 return item
