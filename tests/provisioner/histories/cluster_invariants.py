@@ -62,7 +62,8 @@ class ClusterRules(Subject):
             if shrunk is None or count >= shrunk.target:
                 continue
             just_now = shrunk.counted_by == OPERATOR and shrunk.counted_at >= since
-            if not just_now and not _asks_to_shrink(request, name, shrunk):
+            again = _was_taken_back(change.cluster, name, count)
+            if not (just_now or again or _asks_to_shrink(request, name, shrunk)):
                 whose = "an operator's" if shrunk.counted_by == OPERATOR else "a"
                 self.violated(
                     Rule.NOT_ASKED,
@@ -302,6 +303,15 @@ def _asks_to_shrink(request: Request, name: str, group: Group) -> bool:
     asked = before is None or before.count != wanted.by_name[name].count
     # What a request that failed has left may be repaired.
     return asked or (group.counted_by != OPERATOR and group.counted_by is not request)
+
+
+def _was_taken_back(cluster: Cluster, name: str, count: int) -> bool:
+    """Say whether HyperPod took back a number that was asked for after an operator's."""
+    asked = cluster.taken_back_from
+    if not isinstance(asked, Request) or name not in asked.wanted.by_name:
+        return False
+    is_later = asked.sent_at > cluster.groups[name].counted_at
+    return is_later and asked.wanted.by_name[name].count == count
 
 
 def _asks_to_patch(request: Request, name: str, group: Group) -> bool:
