@@ -155,7 +155,7 @@ def _way_on(
     counts = {}
     for name, group in wanted.items():
         note, there = base.get(name), present.get(name, {}).get("TargetCount")
-        is_asked = there is None or note is None or note.count != group[COUNT]
+        is_asked = there is None or note is None or note.count_of(there) != group[COUNT]
         counts[name] = group[COUNT] if is_asked else max(there, group.get("MinInstanceCount", 0))
     return _update(aim, described, fields, counts, gone)
 

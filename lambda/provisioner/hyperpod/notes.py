@@ -149,6 +149,11 @@ class GroupNote:
         """How many nodes are asked for; None if the group was removed."""
         return None if self.asked is None else self.asked[COUNT]
 
+    def count_of(self, there: int | None) -> int | None:
+        """Return how many nodes are asked for if the group has `there`: what failed is not."""
+        is_given_back = there == self.before and not self.reached
+        return self.was.count if self.was and is_given_back else self.count
+
     def settled(self, details: Group | None, *, former: Group | None) -> "GroupNote | None":
         """Return what holds of the group, by what the cluster shows of it; None for nothing.
 

@@ -235,6 +235,17 @@ def test_what_a_rollback_gave_back_beside_an_ami_that_stays_is_noted_as_given_ba
     assert changes(way_back, as_asked, {}, again).update["InstanceGroups"] == [before]
 
 
+def test_a_number_of_nodes_that_was_given_back_during_an_update_of_amis_is_asked_for_again() -> (
+    None
+):
+    before = cluster(group("a"))
+    asked = Aim(wanted=cluster({**PINNED, "InstanceCount": 2}), former=before)
+    busy = there({"SoftwareUpdateStatus": "InProgress"})
+    left = undone(noted(before), asked, there({})).given_back(groups_of(before), busy)
+    again = left.taken_by("again", asks="again", takes_back="").settled(busy, groups_of(before))
+    assert changes(asked, busy, {}, again).update["InstanceGroups"][0]["InstanceCount"] == 2
+
+
 def _partition(name: str) -> dict[str, Any]:
     return {"SlurmConfig": {"NodeType": "Compute", "PartitionNames": [name]}}
 
