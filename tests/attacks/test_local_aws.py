@@ -110,7 +110,16 @@ class Asked:
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RehearsalEnvironment]:
+def others() -> frozenset[int]:
+    """Return the ports of what other tests of this process have started and keep."""
+    return frozenset(listeners())
+
+
+@pytest.fixture(scope="module")
+def environment(
+    others: frozenset[int],  # noqa: ARG001 - looks before it starts
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[RehearsalEnvironment]:
     """Run everything that a rehearsal runs, with a function that has been called."""
     with rehearsal_environment(
         account=ACCOUNT,
@@ -415,9 +424,11 @@ def listeners() -> dict[int, str]:
 
 
 @pytest.mark.usefixtures("called")
-def test_nothing_listens_beyond_the_loopback_interface(environment: RehearsalEnvironment) -> None:
+def test_nothing_listens_beyond_the_loopback_interface(
+    environment: RehearsalEnvironment, others: frozenset[int]
+) -> None:
     with RegionRouter({REGION: environment.aws.endpoint}) as router:
-        found = listeners()
+        found = {port: address for port, address in listeners().items() if port not in others}
         urls = (
             environment.aws.endpoint,
             environment.hyperpod_url,
