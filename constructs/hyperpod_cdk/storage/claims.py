@@ -69,9 +69,9 @@ class FsxCsiDriverRole(PodRole):
         file_systems = Stack.of(self).format_arn(
             service="fsx", resource="file-system", resource_name="*"
         )
-        allow = partial(statement, self, added_by="`storage.dynamic_provisioning`")
+        add = partial(statement, self, added_by="`storage.dynamic_provisioning`")
         statements = [
-            allow(
+            add(
                 sid="CreateFileSystems",
                 why="A claim gets a file system, with a tag of the cluster.",
                 actions=["fsx:CreateFileSystem", "fsx:TagResource"],
@@ -83,21 +83,22 @@ class FsxCsiDriverRole(PodRole):
                     "Null": {f"aws:ResourceTag/{tag}": "true" for tag in _OF_OTHERS},
                 },
             ),
-            iam.PolicyStatement(
+            add(
                 sid="SpareOtherFileSystems",
                 effect=iam.Effect.DENY,
+                why="It never changes the file systems of a deployment.",
                 actions=["fsx:DeleteFileSystem", "fsx:TagResource", "fsx:UpdateFileSystem"],
                 resources=[file_systems],
                 conditions={"Null": {f"aws:ResourceTag/{STACK_TAG}": "false"}},
             ),
-            allow(
+            add(
                 sid="ChangeOwnFileSystems",
                 why="It grows and deletes file systems with that tag, no others.",
                 actions=["fsx:UpdateFileSystem", "fsx:DeleteFileSystem"],
                 resources=[file_systems],
                 conditions={"StringEquals": {f"aws:ResourceTag/{PROVISIONED_TAG}": name}},
             ),
-            allow(
+            add(
                 sid="DescribeFileSystems",
                 why="It waits until a file system can be mounted.",
                 actions=["fsx:DescribeFileSystems"],
@@ -105,7 +106,7 @@ class FsxCsiDriverRole(PodRole):
                 wildcard="It only reads, and AWS takes no resource for it.",
             ),
             # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonFSxFullAccess.html
-            allow(
+            add(
                 sid="CheckSecurityGroups",
                 why="FSx looks at the security group of a new file system.",
                 actions=["ec2:GetSecurityGroupsForVpc"],
@@ -113,7 +114,7 @@ class FsxCsiDriverRole(PodRole):
                 conditions={"ForAnyValue:StringEquals": {"aws:CalledVia": "fsx.amazonaws.com"}},
             ),
             # https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-service-linked-roles.html
-            allow(
+            add(
                 sid="CreateServiceLinkedRole",
                 why="The first file system of an account makes FSx's role.",
                 actions=["iam:CreateServiceLinkedRole"],
@@ -139,16 +140,16 @@ class FsxCsiDriverRole(PodRole):
         """
         through = {"kms:ViaService": f"fsx.{Stack.of(self).region}.{Aws.URL_SUFFIX}"}
         added_by = "`storage.dynamic_provisioning` with `encryption.file_system`"
-        allow = partial(statement, self, added_by=added_by)
+        add = partial(statement, self, added_by=added_by)
         return [
-            allow(
+            add(
                 sid="EncryptFileSystems",
                 why="FSx encrypts the new file systems with the key.",
                 actions=["kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKeyWithoutPlaintext"],
                 resources=[key.key_arn],
                 conditions={"StringEquals": through},
             ),
-            allow(
+            add(
                 sid="LetFsxUseTheKey",
                 why="FSx goes on using the key, by a grant that it alone gets.",
                 actions=["kms:CreateGrant"],

@@ -29,8 +29,9 @@ def statement(
     conditions: Mapping[str, Any] | None = None,
     added_by: str | None = None,
     wildcard: str | None = None,
+    effect: iam.Effect = iam.Effect.ALLOW,
 ) -> iam.PolicyStatement:
-    """Return a statement that allows something, and record its reason in the cloud assembly.
+    """Return a statement of a policy, and record its reason in the cloud assembly.
 
     docs/security.md is written of these reasons; templates do not have them. A number at the end of
     a sid is not part of the name. `added_by` is the keys of the configuration without which it is
@@ -43,7 +44,11 @@ def statement(
         wild = [each for each in resources if "*" in each]
         acknowledge(scope, {wildcard_nag_id(scope, each): wildcard for each in wild})
     return iam.PolicyStatement(
-        sid=sid, actions=list(actions), resources=list(resources), conditions=conditions
+        sid=sid,
+        effect=effect,
+        actions=list(actions),
+        resources=list(resources),
+        conditions=conditions,
     )
 
 
