@@ -7,16 +7,18 @@ from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct, IDependable
 
 from aws_reference.vpc_cidr_blocks import PRIVATE_RANGES
-from hyperpod_cdk.eks.section import SYSTEM_NAMESPACES, EditorsConfig, named_namespaces
+from hyperpod_cdk.eks.section import (
+    ISOLATION_RELEASE,
+    SYSTEM_NAMESPACES,
+    EditorsConfig,
+    named_namespaces,
+)
 from hyperpod_cdk.helm.release import HelmRelease
 from hyperpod_cdk.network.section import NetworkConfig
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.schema.cidrs import is_private
 from hyperpod_cdk.synthesis.assets import asset_directory
 
-RELEASE: Final = "hyperpod-pod-security"
-NETWORK_POLICY: Final = "hyperpod-isolation"
-"""Name of the NetworkPolicy, and of the ResourceQuota, of each namespace."""
 DYNAMIC_CLASS: Final = "fsx-dynamic"
 """The StorageClass whose claims get file systems of their own."""
 
@@ -64,7 +66,7 @@ class NamespaceIsolation(Construct):
         trusted_namespaces: Sequence[str] = (),
         queues: bool = False,
         dynamic_storage: bool = False,
-        release: str = RELEASE,
+        release: str = ISOLATION_RELEASE,
         depends_on: Sequence[IDependable] = (),
     ) -> None:
         super().__init__(scope, construct_id)

@@ -78,6 +78,9 @@ def _principal_findings(principals: Sequence[str]) -> Iterator[Finding]:
     yield from listed_once(principals)
 
 
+ISOLATION_RELEASE = "hyperpod-pod-security"
+NETWORK_POLICY = "hyperpod-isolation"
+"""Name of the NetworkPolicy, and of the ResourceQuota, of each namespace of editors."""
 _MOST_GIB = 2**31 - 1
 
 

@@ -4,12 +4,13 @@ import json
 
 from kubernetes.client import AdmissionregistrationV1Api, AppsV1Api, NetworkingV1Api
 
-from hyperpod_cdk.eks.namespace_isolation import NETWORK_POLICY, RELEASE
-from hyperpod_cdk.eks.section import named_namespaces
+from hyperpod_cdk.eks.section import ISOLATION_RELEASE, NETWORK_POLICY, named_namespaces
 from hyperpod_cli.aws.kubernetes_api import existing
 from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
 
-_AGAIN = f"It was deleted: `helm rollback {RELEASE} --namespace kube-system` makes it again"
+_AGAIN = (
+    f"It was deleted: `helm rollback {ISOLATION_RELEASE} --namespace kube-system` makes it again"
+)
 _ENFORCED = "--enable-network-policy=true"
 
 
@@ -19,7 +20,7 @@ def isolation(deployment: LiveDeployment) -> Checks:
     editors = deployment.config.eks.editors
     if not editors:
         return
-    selector = f"app.kubernetes.io/instance={RELEASE}"
+    selector = f"app.kubernetes.io/instance={ISOLATION_RELEASE}"
     admission = AdmissionregistrationV1Api(deployment.kubernetes)
     policies, bindings = (
         {item.metadata.name for item in found(label_selector=selector).items}
