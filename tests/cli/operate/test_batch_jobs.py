@@ -40,10 +40,13 @@ def test_an_example_is_what_its_cluster_fills_in(job: str) -> None:
 
 def test_the_nccl_test_runs_the_image_of_validate_nodes() -> None:
     values = yaml.safe_load((REPOSITORY / "charts/validation/values.yaml").read_text("utf-8"))
-    registry, _, image = values["image"].partition("/")
+    # Enroot takes a digest in place of a tag.
+    named, _, digest = values["image"].partition("@")
+    registry, _, image = named.partition("/")
+    name, _, _ = image.partition(":")
     text = (JOBS / "nccl-test.sh").read_text("utf-8")
 
-    assert f"{registry}#{image}}}" in text
+    assert f"{registry}#{name}:{digest}}}" in text
     assert f"{values['nccl']['program']}}}" in text
 
 
