@@ -29,8 +29,12 @@ _JOB = {"instanceType": "ml.p5.48xlarge", "nodes": 2, "image": "x"}
 _AUTOSCALER = {"image": f"x@sha256:{'0' * 64}", "clusterName": "eks", "region": "us-west-2"}
 _SHOWN = {"a": {"uid": "a", "title": "A", "panels": []}}
 _PROMETHEUS = "https://aps-workspaces.us-west-2.amazonaws.com/workspaces/ws-1"
+_ID = "fs-0123456789abcdef0"
+_FILES = {"fileSystemId": _ID, "dnsName": f"{_ID}.example", "mountName": "12345678"}
+_CLAIM = {"namespace": "a", "name": "files", "volume": "a", "directory": "/teams/a"}
 VALUES: Mapping[str, list[dict[str, Any]]] = {
     "cluster-autoscaler": [_AUTOSCALER],
+    "fsx-storage": [{**_FILES, "claims": [_CLAIM]}],
     "grafana": [{"region": "us-west-2", "prometheus": _PROMETHEUS, "dashboards": _SHOWN}],
     "node-health": [_HEALTH],
     "training": [
@@ -46,6 +50,7 @@ VALUES: Mapping[str, list[dict[str, Any]]] = {
 }
 
 ROOT = {
+    "fsx-storage directories": "The root of a new file system is root's.",
     "training folders": "A new file system belongs to root, who gives the job its folders.",
     "validation check node": "The node's log, in which the kernel's Xid errors are, is root's.",
     "node-health check recurring": "The same log.",
