@@ -22,7 +22,7 @@ _ROWS: Sequence[Sequence[str]] = (
     (
         "**editor** (`eks.editors`)",
         "all in its namespaces but quotas and roles",
-        "files of each claim there, as any uid; no ports of pods elsewhere",
+        "files of each claim there (its `directory`), as any uid; no ports of pods elsewhere",
         "none: pods meet `baseline`",
         "roles of Pod Identity in its namespaces; as a job",
     ),
