@@ -268,6 +268,12 @@ class Kubelet:
                 found[mount["mountPath"]] = claim / mount.get("subPath", "")
             elif "emptyDir" in volume and mount["mountPath"] != "/dev/shm":  # noqa: S108 - a mount
                 found[mount["mountPath"]] = known.folder / mount["name"]
+            elif "secret" in volume:
+                found[mount["mountPath"]] = folder = known.folder / mount["name"]
+                folder.mkdir(mode=0o700, exist_ok=True)
+                held = self._data(pod)("Secret", volume["secret"]["secretName"])
+                for key, text in held.items():
+                    (folder / key).write_text(text, "utf-8")
         for folder in found.values():
             folder.mkdir(parents=True, exist_ok=True)
         return found

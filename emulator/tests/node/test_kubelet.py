@@ -110,6 +110,17 @@ VOLUMES = [
             {"container": MOUNTED, "volumes": VOLUMES},
             ("Succeeded", ["kept", "fsx"]),
         ),
+        (
+            "cat /etc/s/token; echo; basename $FILE",
+            {
+                "container": {
+                    "env": [{"name": "FILE", "value": "/etc/s/token"}],
+                    "volumeMounts": [{"name": "keys", "mountPath": "/etc/s", "readOnly": True}],
+                },
+                "volumes": [{"name": "keys", "secret": {"secretName": "s"}}],
+            },
+            ("Succeeded", ["secret", "token"]),
+        ),
     ],
 )
 def test_a_pod_runs_with_what_it_names_and_says_how_it_ended(
