@@ -50,7 +50,7 @@ def _rules(policies: Sequence[Object], *, direction: str, own: Peer) -> Sequence
 def _allows(rule: Object, *, side: str, own: Peer, other: Peer, asked: Object) -> bool:
     peers, ports = rule.get(side), rule.get("ports")
     return (not peers or any(_is(peer, other, own.namespace) for peer in peers)) and (
-        not ports or asked in [dict(each) for each in ports]
+        not ports or asked in [{"protocol": "TCP", **each} for each in ports]
     )
 
 
@@ -70,8 +70,13 @@ def _is(peer: Object, other: Peer, namespace: str | None) -> bool:
 
 
 def _selects(selector: Object, labels: Mapping[str, str]) -> bool:
-    wanted = {key: [value] for key, value in (selector.get("matchLabels") or {}).items()}
+    wanted: dict[str, Sequence[str]] = {
+        key: [value] for key, value in (selector.get("matchLabels") or {}).items()
+    }
+    refused: dict[str, Sequence[str]] = {}
+    by_operator = {"In": wanted, "NotIn": refused}
     for each in selector.get("matchExpressions") or ():
-        assert each["operator"] == "In", "no other operator is played"
-        wanted[each["key"]] = each["values"]
-    return all(labels.get(key) in values for key, values in wanted.items())
+        by_operator[each["operator"]][each["key"]] = each["values"]
+    return all(labels.get(key) in values for key, values in wanted.items()) and not any(
+        labels.get(key) in values for key, values in refused.items()
+    )
