@@ -1,6 +1,8 @@
 """Nobody but a training job's own pods reaches what runs code in it: its rendezvous and stores."""
 
+import base64
 import json
+import ssl
 from pathlib import Path
 from typing import Any
 
@@ -92,3 +94,61 @@ def test_who_reaches_a_job(cluster: Cluster, variant: str, namespace: str, tmp_p
                 target,
                 port,
             )
+
+
+def _greets(client: ssl.SSLContext, server: ssl.SSLContext, *, name: str) -> bool:
+    """Return whether a client and a server that has a name take each other."""
+    to_client, to_server = ssl.MemoryBIO(), ssl.MemoryBIO()
+    ends = [
+        client.wrap_bio(to_client, to_server, server_hostname=name),
+        server.wrap_bio(to_server, to_client, server_side=True),
+    ]
+    for end in [*ends, *ends]:
+        try:
+            end.do_handshake()
+        except ssl.SSLWantReadError:
+            continue
+        except ssl.SSLError:
+            return False
+    return True
+
+
+def test_who_has_no_certificate_of_a_job_does_not_reach_its_etcd(tmp_path: Path) -> None:
+    jobs = {name: _job(name, "team-a", "llama2-7b-p4d", home=tmp_path) for name in ("job", "other")}
+    files = {}
+    for name, made in jobs.items():
+        [secret] = [
+            item
+            for item in made
+            if (item["kind"], item["metadata"]["name"]) == ("Secret", f"{name}-etcd")
+        ]
+        files[name] = tmp_path / name
+        files[name].mkdir()
+        for file, content in secret["data"].items():
+            (files[name] / file).write_bytes(base64.b64decode(content))
+
+    def context(purpose: int, *, authority: str, holder: str | None) -> ssl.SSLContext:
+        made = ssl.SSLContext(purpose)
+        made.load_verify_locations(files[authority] / "ca.crt")
+        if holder is not None:
+            made.load_cert_chain(files[holder] / "tls.crt", files[holder] / "tls.key")
+        return made
+
+    [etcd] = [item for item in jobs["job"] if item["kind"] == "Deployment"]
+    [container] = etcd["spec"]["template"]["spec"]["containers"]
+    # As etcd has it: https://etcd.io/docs/v3.5/op-guide/security/
+    flags = {flag.partition("=")[0]: flag.partition("=")[2] for flag in container["args"]}
+    assert "--client-cert-auth" in flags
+    assert flags["--trusted-ca-file"].endswith("/ca.crt")
+    assert flags["--listen-client-urls"] == "https://0.0.0.0:2379"
+    server = context(ssl.PROTOCOL_TLS_SERVER, authority="job", holder="job")
+    server.verify_mode = ssl.CERT_REQUIRED
+    took = {
+        holder: _greets(
+            context(ssl.PROTOCOL_TLS_CLIENT, authority="job", holder=holder),
+            server,
+            name="job-etcd",
+        )
+        for holder in ("job", "other", None)
+    }
+    assert took == {"job": True, "other": False, None: False}

@@ -267,6 +267,11 @@ spec:
         - name: checkpoint-key
           mountPath: /etc/checkpoints
           readOnly: true
+        {{- if include "training.hasEtcd" . }}
+        - name: rendezvous
+          mountPath: {{ include "training.rendezvous" . }}
+          readOnly: true
+        {{- end }}
         - name: shared-memory
           mountPath: /dev/shm
   volumes:
@@ -276,10 +281,24 @@ spec:
     - name: checkpoint-key
       secret:
         secretName: {{ include "training.name" . }}-checkpoints
+    {{- if include "training.hasEtcd" . }}
+    - name: rendezvous
+      secret:
+        secretName: {{ include "training.name" . }}-etcd
+    {{- end }}
     # Processes of a node exchange data in it, more than the 64 MiB of the default.
     - name: shared-memory
       emptyDir:
         medium: Memory
+{{- end }}
+
+{{- /* Where pods have the certificate of etcd, which is also theirs. */ -}}
+{{- define "training.rendezvous" -}}
+/etc/rendezvous
+{{- end }}
+
+{{- define "training.hasEtcd" -}}
+{{- if and (eq .Values.rendezvous.backend "etcd") (eq .Values.kind "PyTorchJob") }}true{{ end }}
 {{- end }}
 
 {{- define "training.arguments" -}}

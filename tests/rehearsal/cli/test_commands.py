@@ -199,7 +199,8 @@ def test_a_training_job_is_submitted_followed_and_stopped(
     [by_hand] = kubernetes.objects(*job)
     assert operator.run(*TRAIN, *settings).output.startswith("name: ")
     stop = ("train", "--stop", "--name", LLAMA, "--yes")
-    assert operator.output(*stop) == f"Deleted: PyTorchJob {LLAMA}\n"
+    policy = f"NetworkPolicy {LLAMA}"
+    assert operator.output(*stop) == f"Deleted: PyTorchJob {LLAMA}, {policy}\n"
     operator.output(*TRAIN, *settings, "--yes", "--no-follow")
     [submitted] = kubernetes.objects(*job)
     assert submitted["spec"] == by_hand["spec"]
@@ -214,8 +215,9 @@ def test_a_training_job_is_submitted_followed_and_stopped(
     assert "USD an hour" in told
     assert '\n{"event":"done","step":1}\n' in told
     assert told.splitlines()[-1].startswith(f"{LLAMA} has succeeded")
-    deleted = f"PyTorchJob {LLAMA}, Deployment {LLAMA}-etcd, Service {LLAMA}-etcd"
-    assert operator.output(*stop) == f"Deleted: {deleted}\n"
+    deleted = f"PyTorchJob {LLAMA}"
+    deleted += "".join(f", {kind} {LLAMA}-etcd" for kind in ("Deployment", "Service", "Secret"))
+    assert operator.output(*stop) == f"Deleted: {deleted}, {policy}\n"
     assert operator.run(*stop).output.startswith("name: ")
     assert not [*kubernetes.objects("v1", "Pod", "default")]
 

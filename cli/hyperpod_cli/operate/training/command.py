@@ -84,6 +84,7 @@ def stop(given: Given) -> None:
     servers: list[Object] = [
         {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": server},
         {"apiVersion": "v1", "kind": "Service", "metadata": server},
+        {"apiVersion": "v1", "kind": "Secret", "metadata": server},
         {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": metadata},
     ]
     require_consent(

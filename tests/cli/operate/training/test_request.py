@@ -92,7 +92,7 @@ def test_helm_renders_the_job_from_its_files_and_the_values_added(
     values = [word for file in files for word in ("--values", file)]
     made = objects(CHART, *values, values=request.added, home=tmp_path)
     for item in (*made, *request.objects):
-        item.get("data", {}).pop("key", None)  # another each time
+        item.pop("data", None)  # other keys each time
     assert made == request.objects
 
 
