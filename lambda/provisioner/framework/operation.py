@@ -204,5 +204,5 @@ def _operation(event: Event) -> Operation:
 
 
 def seconds(event: Event) -> float:
-    """Return when an event was, in seconds since the epoch."""
-    return float(event["Timestamp"].timestamp())
+    """Return when an event was, in seconds since the epoch, to the millisecond, as AWS shows it."""
+    return round(float(event["Timestamp"].timestamp()), 3)

@@ -10,6 +10,7 @@ whose id no other operation has.
 | the stack's, which began later                                  | is given up            |
 | the resource's, complete or failed                              | is given up            |
 | the resource's of another request; no younger one               | the read may be late   |
+| the resource's, in progress, that began another one             | is given up            |
 
 What the events show is found in `operation`. The journal says at once when a later request has the
 resource; the events say it also where that one has not begun yet.
@@ -77,6 +78,7 @@ class Turn:
         self._cloudformation = cloudformation
         self._operation: Operation | None = None
         self._is_shown = False
+        self._is_repeated = False
         self._journal_of = journal
         self._entry: Entry | None = None
         self.resource_id = request.resource_type
@@ -204,6 +206,9 @@ class Turn:
                     next_step="Deploy again.",
                 )
             raise self._given_up("a later request has the resource")
+        if self._is_repeated and entry.request and entry.operation == operation:
+            # A stack's operation sends a resource one request.
+            raise self._given_up("it was sent by an operation before, for the same properties")
         return self._journal.write(
             replace(
                 entry,
@@ -259,7 +264,7 @@ class Turn:
             can_wait = begins and waited < _LATE_READ_SECONDS < self.clock.remaining()
             is_late = seen.age > _OWN_EVENT_SECONDS or not seen.is_last
             if not (is_late and can_wait):
-                is_shown = seen.is_sure or _OWN_EVENT_SECONDS < seen.age < float("inf")
+                is_shown = seen.is_sure or self._is_repeated
                 if is_shown and self._known is None:  # else this look may be later than that one
                     self.sent_at = self._begun_at - seen.age
                 return seen
@@ -274,6 +279,7 @@ class Turn:
             clock=self.clock,
         )
         self._is_shown = seen.is_shown
+        self._is_repeated = _OWN_EVENT_SECONDS < seen.age < float("inf")
         return seen
 
 

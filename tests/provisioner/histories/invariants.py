@@ -34,6 +34,7 @@ _PASSING_WORDS = (
     "Connect timeout on",
     "(InternalFailure)",
     "i/o timeout",
+    " without its ",
 )
 
 
