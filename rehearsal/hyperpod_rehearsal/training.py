@@ -139,6 +139,11 @@ class TrainingCluster:
         self._thread.join()
         self._kubelet.stop()
 
+    @property
+    def is_private(self) -> bool:
+        """Whether nobody but the pods reaches what they listen on: else each account does."""
+        return self._kubelet.network.is_private
+
     def said(self) -> Iterator[Said]:
         """Yield what the training program has printed so far.
 

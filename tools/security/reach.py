@@ -68,7 +68,7 @@ _ROWS: Sequence[Sequence[str]] = (
         "none",
         "none",
         "none",
-        "none; while `training-survives` is rehearsed, code as its user",
+        "none; perhaps code as its user: [rehearsal.md](rehearsal.md#a-job-that-survives)",
     ),
 )
 

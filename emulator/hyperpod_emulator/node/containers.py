@@ -15,7 +15,6 @@ from hyperpod_emulator.kubernetes.objects.metadata import field_at
 _MARK = "EMULATOR_CONTAINER"
 _REFERENCE = re.compile(r"\$\(([A-Za-z_][\w.-]*)\)")
 _LAST_OUTPUT_SECONDS = 5.0
-_LISTENING = "0A"  # https://docs.kernel.org/networking/proc_net_tcp.html
 
 
 class Translation:
@@ -96,17 +95,6 @@ def _field(pod: Object, path: str) -> str:
     if match is not None:
         return str((pod["metadata"].get(match[1]) or {}).get(match[2], ""))
     return str(field_at(pod, path) or "")
-
-
-def is_listening(port: int) -> bool:
-    """Say whether something on this machine listens on a port, without connecting to it."""
-    wanted = f":{port:04X}"
-    for table in ("tcp", "tcp6"):
-        for line in Path("/proc/net", table).read_text("ascii").splitlines()[1:]:
-            fields = line.split()
-            if fields[1].endswith(wanted) and fields[3] == _LISTENING:
-                return True
-    return False
 
 
 class ContainerProcess:

@@ -1,8 +1,8 @@
 """Scheduler and kubelet of the pods whose images this machine can run, as processes of it.
 
-All other pods are left to what the control plane says of them. A container has the network, the
-users and the devices of this machine: only its environment, its volumes and the names of headless
-Services are its own (`containers.py`).
+All other pods are left to what the control plane says of them. A container has the users and the
+devices of this machine: only its environment, its volumes, the names of headless Services
+(`containers.py`) and, with the other pods, a network (`pod_network.py`) are its own.
 """
 
 import base64
@@ -32,8 +32,8 @@ from hyperpod_emulator.node.containers import (
     Translation,
     environment_of,
     expanded,
-    is_listening,
 )
+from hyperpod_emulator.node.pod_network import PodNetwork
 
 FINALIZER = "emulator.invalid/kubelet"
 """Keeps a deleted pod until its processes have ended, as a kubelet does."""
@@ -84,11 +84,13 @@ class Kubelet:
         images: Environment in which each image's commands run, by the image; it is all that a
             command gets of this machine's.
         claims: Folder of this machine that stands for a PersistentVolumeClaim, by its name.
+        network: Of all pods.
     """
 
     api: KubernetesApi
     images: Mapping[str, Mapping[str, str]]
     claims: Mapping[str, Path]
+    network: PodNetwork = field(default_factory=PodNetwork)
     lines: list[Line] = field(default_factory=list)
     _pods: dict[str, _Pod] = field(default_factory=dict)
     _listed: list[Object] = field(default_factory=list)
@@ -115,6 +117,7 @@ class Kubelet:
         for known in self._pods.values():
             _clear(known)
         self._pods.clear()
+        self.network.close()
 
     def _is_played(self, pod: Object) -> bool:
         return all(each["image"] in self.images for each in pod["spec"]["containers"])
@@ -176,7 +179,7 @@ class Kubelet:
         words = [*(container.get("command") or ()), *(container.get("args") or ())]
         command = [expanded(word, given) for word in words]
         others = meaning.ports([*command, *given.values()]) - {*known.ports.values()}
-        if not all(map(is_listening, others)):
+        if not all(map(self.network.is_listening, others)):
             return
         name = container["name"]
 
@@ -190,7 +193,9 @@ class Kubelet:
         state.started, state.code = now(), None
         state.process = ContainerProcess(
             identifier=f"{pod['metadata']['uid']}/{name}/{state.restarts}",
-            command=[_found(meaning.of(command[0]), environment), *map(meaning.of, command[1:])],
+            command=self.network.entering(
+                [_found(meaning.of(command[0]), environment), *map(meaning.of, command[1:])]
+            ),
             environment=environment,
             directory=known.folder,
             write=write,

@@ -3,6 +3,7 @@
 import base64
 import os
 import socket
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -213,8 +214,19 @@ def test_pods_of_other_images_are_left_alone(api: KubernetesApi, kubelet: Kubele
     assert pod(api) == before
 
 
+FIRST = """
+import os, pathlib, socket, time
+print(os.environ["MEET"], flush=True)
+while not pathlib.Path("/fsx/go").exists():
+    time.sleep(0.01)
+if os.environ["HOSTNAME"] == "first":
+    server = socket.create_server(("127.0.0.1", int(os.environ["MEET"].partition(":")[2])))
+time.sleep(600)
+"""
+
+
 def test_a_name_of_a_headless_service_is_a_port_of_its_pod(
-    api: KubernetesApi, kubelet: Kubelet
+    api: KubernetesApi, kubelet: Kubelet, tmp_path: Path
 ) -> None:
     for name in ("first", "second"):
         spec = {"clusterIP": "None", "selector": {"app": name}, "ports": [{"port": 23456}]}
@@ -223,16 +235,18 @@ def test_a_name_of_a_headless_service_is_a_port_of_its_pod(
         container = {
             "ports": [{"containerPort": 23456}],
             "env": [{"name": "MEET", "value": "first:23456"}],
+            "command": [sys.executable, "-c", FIRST],
+            **MOUNTED,
         }
-        create(api, "echo $MEET; sleep 600", name=name, container=container)
+        create(api, "", name=name, container=container, volumes=VOLUMES)
     wait(kubelet, lambda: bool(kubelet.lines))
     for _ in range(3):
         kubelet.reconcile()
     [met] = said(kubelet)
     host, port = met.split(":")
     assert (kubelet.lines[0].pod, host, port != "23456") == ("first", "127.0.0.1", True)
-    with socket.create_server((host, int(port))):
-        wait(kubelet, lambda: len(kubelet.lines) == len(("first", "second")))
+    (tmp_path / "fsx" / "go").touch()
+    wait(kubelet, lambda: len(kubelet.lines) == len(("first", "second")))
     assert said(kubelet) == [met, met]
 
 
@@ -267,3 +281,45 @@ def test_the_health_agent_marks_a_node_by_its_kernel_log(
         for node in api.objects("v1", "Node")
     }
     assert found == {"node": health, "cpu": "Schedulable"}
+
+
+SERVER = """
+import socket
+import sys
+server = socket.create_server(("0.0.0.0", PORT))
+print("listens", flush=True)
+while True:
+    server.accept()[0].sendall(b"met")
+"""
+
+
+def test_pods_reach_each_other_and_the_machine_reaches_none(
+    api: KubernetesApi, kubelet: Kubelet
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as own:
+        port = own.getsockname()[1]
+    python = {"command": [sys.executable, "-c", SERVER.replace("PORT", str(port))]}
+    create(api, "", name="server", container=python)
+    wait(kubelet, lambda: said(kubelet) == ["listens"])
+    client = f"import socket; print(socket.create_connection(('127.0.0.1', {port})).recv(3))"
+    create(api, "", container={"command": [sys.executable, "-c", client]})
+    wait(kubelet, lambda: has_ended(api))
+    assert said(kubelet)[1:] == ["b'met'"]
+
+    with socket.socket() as neighbor:
+        is_reached = neighbor.connect_ex(("127.0.0.1", port)) == 0
+    # Where the kernel gives nobody but root a namespace, the pods have the machine's network.
+    assert is_reached != kubelet.network.is_private
+
+
+def test_a_machine_without_namespaces_runs_pods_in_its_own_network(
+    api: KubernetesApi, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(os, "defpath", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    bare = Kubelet(api=api, images={IMAGE: {"PATH": "/usr/bin:/bin"}}, claims={})
+    create(api, "echo runs")
+    wait(bare, lambda: has_ended(api))
+    bare.stop()
+
+    assert (said(bare), bare.network.is_private) == (["runs"], False)

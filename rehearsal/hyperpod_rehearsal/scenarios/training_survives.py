@@ -30,6 +30,10 @@ _GROUP = "training"
 # One GPU to a node, so that one process trains on each.
 _TYPE, _NODES = "ml.g5.2xlarge", 2
 _STEPS, _FAULT_AFTER = 200, 100
+_SHARED = (
+    "  The kernel gives your user no network namespace: until this scenario ends, every account of "
+    "this machine can run code as you, by PyTorch's rendezvous"
+)
 _VALUES: Mapping[str, object] = {
     "image": IMAGE,
     "secret": "",
@@ -73,6 +77,8 @@ def training_survives(stage: Stage) -> Iterator[Fact]:
     yield succeeds(f"a deployment with {_NODES} nodes of {_TYPE} works", stage.deploy())
     yield all_nodes_run(stage)
     with TrainingCluster(api, stage.work_directory / "training") as cluster:
+        if not cluster.is_private:
+            stage.progress.say(_SHARED)
         with _submitted(stage, api) as submitted:
             with stage.progress.step("hyperpod-cdk train, until a node fails"):
                 cluster.wait(lambda: submitted.done() or _reaches(cluster, _FAULT_AFTER))
