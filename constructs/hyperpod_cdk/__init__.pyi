@@ -110,13 +110,13 @@ from .storage.section import HomeDirectoriesConfig as HomeDirectoriesConfig
 from .storage.section import StorageConfig as StorageConfig
 from .synthesis.logs import LogGroups as LogGroups
 from .synthesis.refusals import TooLargeError as TooLargeError
+from .teams.section import TeamConfig as TeamConfig
 from .workloads.section import WorkloadsConfig as WorkloadsConfig
 from .workloads.workloads import TrainingImages as TrainingImages
 
 __version__: str
 from .governance.governance import TaskGovernance as TaskGovernance
 from .governance.section import GovernanceConfig as GovernanceConfig
-from .governance.section import TeamConfig as TeamConfig
 from .observability.budget import Budget as Budget
 from .observability.cloudwatch import ContainerInsights as ContainerInsights
 from .observability.grafana import GrafanaInCluster as GrafanaInCluster

@@ -50,6 +50,7 @@ class OperatorsStack(DeployedStack):
                 hyperpod_cluster_name=platform.cluster.name,
                 provisioner=platform.provisioner,
                 governance=config.governance,
+                teams=config.governed_teams,
                 hyperpod_stack_name=stack_name(config, "hyperpod"),
             )
         if config.observability.prometheus is not None:

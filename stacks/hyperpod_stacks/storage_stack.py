@@ -28,11 +28,12 @@ class StorageStack(DeployedStack):
         outputs = self._platform.orchestration.add_to_storage(self, self._platform)
         self.add_outputs(outputs)
         self.keep_exported(*outputs.values())
-        if config.storage is not None:
-            for place, files in config.storage.file_systems:
-                self._add_lustre(files, key=("storage", *place), storage=config.storage)
-            if config.storage.home_directories is not None:
-                self._add_home_directories(config.storage.home_directories)
+        storage = config.storage_of_teams
+        if storage is not None:
+            for place, files in storage.file_systems:
+                self._add_lustre(files, key=("storage", *place), storage=storage)
+            if storage.home_directories is not None:
+                self._add_home_directories(storage.home_directories)
 
     def _add_lustre(self, files: LustreConfig, *, key: KeyPath, storage: StorageConfig) -> None:
         is_first = key == ("storage",)

@@ -173,7 +173,7 @@ def _workloads(config: Config) -> Iterator[str]:
 def _operators(config: Config) -> Iterator[str]:
     yield ", ".join(_ADDONS[name] for name in config.addons_after_nodes)
     if config.governance is not None:
-        yield f"quotas of the teams {', '.join(team.name for team in config.governance.teams)}"
+        yield f"quotas of the teams {', '.join(team.name for team in config.governed_teams)}"
     for metrics in (config.observability.prometheus, config.observability.grafana):
         if metrics is not None:
             yield metrics.summary

@@ -111,8 +111,8 @@ ADDED: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "claims": ({"storage": {"claims": CLAIMS}}, [("storage.claim-new", "storage")]),
     "capacity": ({"storage": {"capacity_gib": 2400}}, [("storage.capacity", "storage")]),
     "governance": (
-        {"governance": {"teams": [TEAM]}},
-        [("governance.team-new", "governance.teams.vision")],
+        {"teams": [TEAM], "governance": {}},
+        [("governance.team-new", "teams.vision")],
     ),
     "gateways": (
         {"network": {"nat_gateways": "single"}},

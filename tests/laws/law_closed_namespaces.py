@@ -41,9 +41,9 @@ def _namespaces(deployment: Deployment, resource: Resource) -> Iterator[str]:
 
 
 def _of_users(config: Config) -> set[str]:
-    files = () if config.storage is None else config.storage.placed_files
+    files = () if config.storage_of_teams is None else config.storage_of_teams.placed_files
     of_claims = {claim.namespace for _, each in files for claim in each.claims}
-    return {*of_claims, *named_namespaces(config.eks.editors)}
+    return {*of_claims, *named_namespaces(config.eks_of_teams.editors)}
 
 
 def _is_closed(config: Config, namespace: str) -> bool:

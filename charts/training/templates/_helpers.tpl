@@ -100,6 +100,10 @@ spec:
   securityContext:
     seccompProfile:
       type: RuntimeDefault
+    {{- if .Values.userOwnsClaim }}
+    runAsUser: {{ int .Values.user }}
+    runAsGroup: {{ int .Values.user }}
+    {{- end }}
   terminationGracePeriodSeconds: {{ int .Values.terminationGracePeriodSeconds }}
   {{- with .Values.priorityClass }}
   priorityClassName: {{ . | quote }}
@@ -136,11 +140,15 @@ spec:
     - name: folders
       image: {{ .Values.image | quote }}
       securityContext:
+        {{- if not .Values.userOwnsClaim }}
         runAsUser: 0
+        {{- end }}
         allowPrivilegeEscalation: false
         capabilities:
           drop: [ALL]
+          {{- if not .Values.userOwnsClaim }}
           add: [CHOWN]
+          {{- end }}
       command:
         - sh
         - -c

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from hyperpod_shared.governance import namespace_of
-
 
 @dataclass(frozen=True, kw_only=True)
 class Given:
@@ -34,11 +32,6 @@ class Given:
     every: float = 5
     dry_run: bool = False
     stop: bool = False
-
-    @property
-    def namespace_of_job(self) -> str | None:
-        """The namespace that is given, or the team's."""
-        return namespace_of(self.team) if self.team is not None else self.namespace
 
 
 CHECKS = ("node", "fabric", "storage", "rendezvous")

@@ -17,7 +17,13 @@ from pydantic import (
 from hyperpod_cdk.config.closed_namespaces import CLOSED_NAMESPACES
 from hyperpod_cdk.config.places import location_findings, network_findings, unnamed_zone_findings
 from hyperpod_cdk.config.slurm_scripts import slurm_scripts
-from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, FSX_ADDON, EksConfig
+from hyperpod_cdk.eks.section import (
+    DAEMON_SET_ADDONS,
+    DNS_ADDON,
+    FSX_ADDON,
+    EditorsConfig,
+    EksConfig,
+)
 from hyperpod_cdk.encryption.section import EncryptionConfig
 from hyperpod_cdk.facts.service_limits import LogRetentionDays
 from hyperpod_cdk.governance.section import GovernanceConfig
@@ -40,7 +46,7 @@ from hyperpod_cdk.observability.section import (
 )
 from hyperpod_cdk.operators.section import OperatorsConfig
 from hyperpod_cdk.schema.arns import DeploymentName, Region
-from hyperpod_cdk.schema.errors import refuse
+from hyperpod_cdk.schema.errors import KeyPath, refuse
 from hyperpod_cdk.schema.limits import same_names
 from hyperpod_cdk.schema.section import (
     EKS,
@@ -56,6 +62,7 @@ from hyperpod_cdk.schema.tags import Tags
 from hyperpod_cdk.schema.yaml_file import text_findings
 from hyperpod_cdk.storage.section import StorageConfig
 from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cdk.teams.section import TeamConfig, team_findings
 from hyperpod_cdk.workloads.section import WorkloadsConfig
 from hyperpod_shared.governance import ADDON as TASK_GOVERNANCE
 
@@ -119,24 +126,18 @@ class Config(Section):
     operators: Annotated[OperatorsConfig, OrchestratedBy(EKS)] = OperatorsConfig()
     """Operators on the nodes; each can be turned on. Default: none but those of helm.components."""
 
-    governance: Annotated[
-        GovernanceConfig | None,
+    teams: Annotated[
+        Listed[TeamConfig],
+        judged(team_findings),
         OrchestratedBy(EKS),
-        OfHyperPod(),
-        Field(
-            examples=[
-                {
-                    "teams": [
-                        {
-                            "name": "research",
-                            "quota": [{"instance_type": "ml.g5.12xlarge", "nodes": 1}],
-                        }
-                    ]
-                }
-            ]
-        ),
+        Field(examples=[[{"name": "research"}]]),
+    ] = ()
+    """Teams that share the cluster, apart from each other. Default: none."""
+
+    governance: Annotated[
+        GovernanceConfig | None, OrchestratedBy(EKS), OfHyperPod(), Field(examples=[{}])
     ] = None
-    """Quotas of teams, and priorities of their jobs. Default: none."""
+    """Priorities of jobs, and how teams with quotas share idle compute. Default: none."""
 
     observability: ObservabilityConfig = ObservabilityConfig()
     """Metrics, dashboards and messages; each can be turned on. Default: none."""
@@ -154,6 +155,33 @@ class Config(Section):
     def control_plane(self) -> EksConfig | None:
         """The Kubernetes control plane; None without one."""
         return self.eks if self.cluster.orchestrator == EKS else None
+
+    @property
+    def eks_of_teams(self) -> EksConfig:
+        """The section `eks`, with the namespaces of teams among those of its editors."""
+        editors = tuple(entry for _, entry in self.editors)
+        return self.eks.model_copy(update={"editors": editors})
+
+    @property
+    def editors(self) -> tuple[tuple[KeyPath, EditorsConfig], ...]:
+        """Who runs jobs in which namespaces, those of teams last, each with its key."""
+        return (
+            *((("eks", "editors", index), each) for index, each in enumerate(self.eks.editors)),
+            *((("teams", index), each.access) for index, each in enumerate(self.teams)),
+        )
+
+    @property
+    def storage_of_teams(self) -> StorageConfig | None:
+        """The section `storage`, with the claims of teams last among its own."""
+        if self.storage is None:
+            return None
+        claims = (*self.storage.claims, *(claim for team in self.teams for claim in team.claims))
+        return self.storage.model_copy(update={"claims": claims})
+
+    @property
+    def governed_teams(self) -> tuple[TeamConfig, ...]:
+        """The teams with quotas."""
+        return tuple(team for team in self.teams if team.quota)
 
     @property
     def makes_control_plane(self) -> bool:

@@ -59,3 +59,6 @@ def _grants(eks: EksConfig) -> Iterator[tuple[str, str, tuple[str, ...]]]:
             yield arn, EDIT_POLICY, editors.namespaces
             if editors.training_jobs:
                 yield arn, TRAINING_POLICY, editors.namespaces
+        for arn in editors.viewers:
+            if arn not in eks.viewers:
+                yield arn, VIEW_POLICY, editors.namespaces

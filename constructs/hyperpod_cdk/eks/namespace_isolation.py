@@ -77,9 +77,14 @@ class NamespaceIsolation(Construct):
             "privileged": sorted({name for each in editors for name in each.privileged_namespaces}),
             "public": sorted(public),
             "made": [
-                {"name": name, "storage": _storage(editors, name) if dynamic_storage else {}}
+                {
+                    "name": name,
+                    "storage": _storage(editors, name) if dynamic_storage else {},
+                    **_peers(editors, name),
+                }
                 for name in self.namespaces
             ],
+            **_users(editors),
             "trusted": sorted({*SYSTEM_NAMESPACES[:1], *trusted_namespaces}),
             "privateCidrs": [*_CLOSED, *_public_blocks(network)],
             # Of a subnet that exists, the block is not known.
@@ -106,6 +111,32 @@ def _storage(editors: Sequence[EditorsConfig], namespace: str) -> dict[str, str]
     """Return what a namespace may ask of each StorageClass: the most that an entry gives it."""
     most = max(each.dynamic_storage_gib for each in editors if namespace in each.namespaces)
     return {DYNAMIC_CLASS: f"{most}Gi"}
+
+
+def _peers(editors: Sequence[EditorsConfig], namespace: str) -> dict[str, Any]:
+    """Return the other namespaces of a team, and those of teams with which it shares trust.
+
+    Namespaces without a team are apart, whoever edits them.
+    """
+    own = [each for each in editors if each.user_ids is not None and namespace in each.namespaces]
+    shares = any(each.shares_trust for each in own)
+    trusted = [each for each in editors if shares and each.shares_trust]
+    peers = {name for each in (*own, *trusted) for name in each.namespaces} - {namespace}
+    return {"peers": sorted(peers)} if peers else {}
+
+
+def _users(editors: Sequence[EditorsConfig]) -> dict[str, Any]:
+    users = [
+        {
+            "name": each.team,
+            "namespaces": [*each.namespaces],
+            "first": each.user_ids.first,
+            "last": each.user_ids.last,
+        }
+        for each in editors
+        if each.user_ids is not None
+    ]
+    return {"users": users} if users else {}
 
 
 def _public_blocks(network: NetworkConfig) -> Sequence[str]:

@@ -58,7 +58,8 @@ def matches(pattern: str, namespaces: Iterable[str]) -> Iterator[str]:
     return (each for each in namespaces if fnmatchcase(each, pattern))
 
 
-def _namespace_findings(namespaces: Sequence[str]) -> Iterator[Finding]:
+def namespace_findings(namespaces: Sequence[str]) -> Iterator[Finding]:
+    """Find namespaces of Kubernetes' own, and none."""
     yield from _missing(namespaces, noun="namespace")
     for index, namespace in enumerate(namespaces):
         system = [*matches(namespace, SYSTEM_NAMESPACES), *matches(f"{_PREFIX}*", [namespace])]
@@ -81,14 +82,43 @@ def _principal_findings(principals: Sequence[str]) -> Iterator[Finding]:
 ISOLATION_RELEASE = "hyperpod-pod-security"
 NETWORK_POLICY = "hyperpod-isolation"
 """Name of the NetworkPolicy, and of the ResourceQuota, of each namespace of editors."""
-_MOST_GIB = 2**31 - 1
+_MOST_GIB = _MOST_USER = 2**31 - 1
+StorageGib = Annotated[int, Field(ge=0, le=_MOST_GIB)]
+
+
+class UserIdsConfig(Section):
+    """Numbers of users, and of their groups, without a gap."""
+
+    first: Annotated[int, Field(ge=1, le=_MOST_USER)]
+    """The first number; what a team's jobs run as by default, and whose its directory is."""
+
+    count: Annotated[int, Field(ge=1, le=_MOST_USER)] = 1000
+    """How many there are. Default: 1000."""
+
+    @property
+    def last(self) -> int:
+        """The last number."""
+        return self.first + self.count - 1
+
+    def meets(self, other: "UserIdsConfig") -> bool:
+        """Return whether some number is in both."""
+        return self.first <= other.last and other.first <= self.last
+
+    def __str__(self) -> str:
+        """Return the first and the last number."""
+        return f"{self.first} to {self.last}"
+
+    def _findings(self) -> Iterator[Finding]:
+        if self.last > _MOST_USER:
+            message = f"must be {_MOST_USER - self.first + 1} or fewer, up to user {_MOST_USER}"
+            yield error(("count",), self.count, message)
 
 
 class EditorsConfig(Section):
     """Principals that run jobs in namespaces."""
 
     namespaces: Annotated[
-        Listed[EditorsNamespace], judged(_namespace_findings), Field(examples=[["team-b"]])
+        Listed[EditorsNamespace], judged(namespace_findings), Field(examples=[["team-b"]])
     ]
     """Kubernetes namespaces, which are made if they do not exist, and get a network policy; *
     stands for any characters, as in dev-*, of namespaces that get none.
@@ -111,10 +141,30 @@ class EditorsConfig(Section):
     """Consent: whether Services of type LoadBalancer and internet-facing Ingresses may let the
     internet reach pods of the namespaces. Default: false."""
 
-    dynamic_storage_gib: Annotated[int, Field(ge=0, le=_MOST_GIB)] = 4800
+    dynamic_storage_gib: StorageGib = 4800
     """How much the claims of each namespace may ask of storage.dynamic_provisioning together, in
     GiB; 0 for nothing. A pattern of namespaces has no limit. Default: 4800, four of the smallest
     file systems."""
+
+    @property
+    def team(self) -> str:
+        """The team whose namespaces they are; empty for none."""
+        return ""
+
+    @property
+    def viewers(self) -> tuple[str, ...]:
+        """Who sees the objects in the namespaces, without changing them: nobody."""
+        return ()
+
+    @property
+    def user_ids(self) -> UserIdsConfig | None:
+        """The users that pods with claims run as; None for any."""
+        return None
+
+    @property
+    def shares_trust(self) -> bool:
+        """Whether pods of its namespaces, and of others that say so, reach each other."""
+        return False
 
     def _findings(self) -> Iterator[Finding]:
         for index, name in enumerate(self.privileged_namespaces):

@@ -7,7 +7,7 @@ from typing import Any
 
 from hyperpod_cdk.effects.effect import Effect, StackState
 from hyperpod_cdk.schema.errors import KeyPath
-from hyperpod_shared.governance import TEAM_NAMESPACE
+from hyperpod_shared.governance import namespace_of
 
 _GOVERNANCE = "Custom::TaskGovernance"
 _PARTS = {
@@ -26,9 +26,9 @@ def effects(former: StackState, wanted: StackState) -> Iterator[Effect]:
         had, has = before.get(team), after.get(team)
         if had == has:
             continue
-        place: KeyPath = ("governance", "teams", team)
+        place: KeyPath = ("teams", team)
         if has is None:
-            rights = f"what eks.editors and storage.claims have of {TEAM_NAMESPACE}{team} stays"
+            rights = f"the namespace {namespace_of(team)}, with all in it, stays"
             rule, change, place = "removed", f"removed; {rights}", place[:-1]
         elif had is None:
             rule, change = "new", has

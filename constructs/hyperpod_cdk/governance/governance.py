@@ -1,5 +1,6 @@
 """Task governance: Kueue as an EKS add-on, the cluster policy, and the quotas of teams."""
 
+from collections.abc import Sequence
 from functools import partial
 
 from aws_cdk import Stack
@@ -15,6 +16,7 @@ from hyperpod_cdk.provisioner.access import NO_ADMIN
 from hyperpod_cdk.provisioner.provisioner import Provisioner
 from hyperpod_cdk.synthesis.reasons import statement
 from hyperpod_cdk.synthesis.template_parameters import json_in_template
+from hyperpod_cdk.teams.section import TeamConfig
 from hyperpod_shared.governance import ADDON, Noun
 
 _LISTS = "AWS takes no resource for listing task governance."
@@ -36,7 +38,8 @@ class TaskGovernance(Construct):
         control_plane: The section that describes it, for the Kubernetes version.
         hyperpod_cluster_name: The HyperPod cluster.
         provisioner: Makes policy and quotas; needs `ProvisionerAccess` to the EKS cluster.
-        governance: The quotas, and which jobs go first.
+        governance: Which jobs go first, and who uses what is idle.
+        teams: Those with quotas.
         hyperpod_stack_name: Name of the stack of the HyperPod cluster. Default: a right to govern
             the clusters of other deployments, too.
 
@@ -54,6 +57,7 @@ class TaskGovernance(Construct):
         hyperpod_cluster_name: str,
         provisioner: Provisioner,
         governance: GovernanceConfig,
+        teams: Sequence[TeamConfig],
         hyperpod_stack_name: str | None = None,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -67,7 +71,7 @@ class TaskGovernance(Construct):
                 "ClusterName": cluster.cluster_name,
                 "HyperPodClusterName": hyperpod_cluster_name,
                 "SchedulerConfig": json_in_template(governance.to_request()),
-                "Quotas": json_in_template([team.to_request() for team in governance.teams]),
+                "Quotas": json_in_template([team.to_request() for team in teams]),
             },
             statements=self._statements(cluster, hyperpod_stack_name),
             depends_on=[self.addon],

@@ -85,6 +85,13 @@ _ClaimName = Annotated[
 ]
 
 
+Directory = Annotated[
+    str,
+    Field(pattern=r"^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$", max_length=200),
+    Message("must be a path such as /teams/research, from the file system's root"),
+]
+
+
 class ClaimConfig(Section):
     """A PersistentVolumeClaim of a file system, with a PersistentVolume of its own."""
 
@@ -99,12 +106,7 @@ class ClaimConfig(Section):
     """ReadWriteMany: all its pods may write. ReadOnlyMany: none may. Cannot be changed later: name
     another claim."""
 
-    directory: Annotated[
-        str | None,
-        Field(pattern=r"^(/[A-Za-z0-9_][A-Za-z0-9._-]*)+$", max_length=200),
-        Message("must be a path such as /teams/research, from the file system's root"),
-        Field(examples=["/teams/research"]),
-    ] = None
+    directory: Annotated[Directory | None, Field(examples=["/teams/research"])] = None
     """Directory of the file system that its pods see as the whole: they reach no file outside, not
     even as root. It is made if it does not exist. Cannot be changed later: name another claim.
     Default: the whole file system."""
@@ -112,6 +114,11 @@ class ClaimConfig(Section):
     create_namespace: bool = False
     """Whether the namespace is created, or taken over if no Helm release has it, and kept when the
     claim is deleted. Default: false, it exists."""
+
+    @property
+    def owner(self) -> int | None:
+        """The user that its directory is given to; None leaves it as it is."""
+        return None
 
 
 Claims = Annotated[

@@ -370,4 +370,5 @@ def _claim(claim: ClaimConfig, *, label: str) -> dict[str, Any]:
         "volume": f"{label}-pv" if is_usual else f"{label}-pv-{claim.namespace}-{name}",
         "readOnly": claim.access == READ_ONLY,
         **({} if claim.directory is None else {"directory": claim.directory}),
+        **({} if claim.owner is None else {"owner": claim.owner}),
     }

@@ -265,7 +265,7 @@ def _foreign(item: Item, wanted: Wanted) -> ProvisioningError:
         + (
             "leave out governance."
             if item.noun is Noun.POLICY
-            else "leave the team out of governance.teams."
+            else "leave the quota of the team out of teams."
         ),
     )
 

@@ -20,15 +20,14 @@ _VCPUS = 4
 
 
 def _governed(document: dict[str, Any], *, instance_type: str, teams: tuple[str, ...]) -> None:
-    document["governance"] = {
-        "teams": [
-            {
-                "name": name,
-                "quota": [{"instance_type": instance_type, "vcpus": _VCPUS - index}],
-            }
-            for index, name in enumerate(teams)
-        ]
-    }
+    document["governance"] = {}
+    document["teams"] = [
+        {
+            "name": name,
+            "quota": [{"instance_type": instance_type, "vcpus": _VCPUS - index}],
+        }
+        for index, name in enumerate(teams)
+    ]
 
 
 def _let_share(stage: Stage, *teams: str) -> None:

@@ -60,7 +60,7 @@ class EksOrchestration(Orchestration):
             scope,
             "Eks",
             cluster_name=config.eks_cluster_name,
-            eks=config.eks,
+            eks=config.eks_of_teams,
             vpc=platform.network.vpc,
             subnets=platform.network.eks_subnets,
             security_group=platform.security_group,
@@ -77,14 +77,15 @@ class EksOrchestration(Orchestration):
             joins_hyperpod=config.cluster.exists,
             depends_on=control_plane.before_access,
         )
-        if config.eks.editors:
+        editors = config.eks_of_teams.editors
+        if editors:
             # The namespaces of editors limit their pods before the editors get in.
             isolation = NamespaceIsolation(
                 scope,
                 "EditorsPodSecurity",  # its name in what is deployed
                 cluster=self.cluster,
                 provisioner=platform.provisioner,
-                editors=config.eks.editors,
+                editors=editors,
                 network=config.network,
                 trusted_namespaces=config.closed_namespaces,
                 queues=config.governance is not None,
@@ -92,7 +93,7 @@ class EksOrchestration(Orchestration):
                 depends_on=[access],
             )
             self._made = dict.fromkeys(isolation.namespaces, isolation)
-            principals = {arn for group in config.eks.editors for arn in group.principals}
+            principals = {arn for each in editors for arn in (*each.principals, *each.viewers)}
             for principal in sorted(principals):
                 control_plane.entries[principal].node.add_dependency(isolation)
 

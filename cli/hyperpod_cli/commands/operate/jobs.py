@@ -82,7 +82,11 @@ def train(
     group: Annotated[str | None, typer.Option("--group", help="Use this instance group.")] = None,
     nodes: Annotated[int | None, typer.Option("--nodes", min=1, help="Use so many nodes.")] = None,
     team: Annotated[
-        str | None, typer.Option("--team", help="Take the queue of this team of task governance.")
+        str | None,
+        typer.Option(
+            "--team",
+            help="Run as this team, in its queue if it has a quota.",
+        ),
     ] = None,
     priority: Annotated[
         str | None, typer.Option("--priority", help="Take one of governance.priority_classes.")

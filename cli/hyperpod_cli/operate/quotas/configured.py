@@ -8,7 +8,8 @@ from decimal import Decimal
 from hyperpod_cdk import Config
 from hyperpod_cdk.cost.charges import charge_of
 from hyperpod_cdk.facts.instance_types import instance_facts
-from hyperpod_cdk.governance.section import GovernanceConfig, QuotaConfig, TeamConfig
+from hyperpod_cdk.governance.section import GovernanceConfig
+from hyperpod_cdk.teams.section import QuotaConfig, TeamConfig
 from hyperpod_cli.operate.quotas.cohort import Kind, Quota, Rules, Team
 from hyperpod_cli.terminal.errors import OpsError
 
@@ -71,12 +72,12 @@ def governed(config: Config, *, name: str, region: str | None) -> Governed:
     governance = config.governance
     if governance is None:
         raise OpsError(
-            f"{name}: governance: is missing, so there are no quotas; write teams with quotas "
-            "there, as the page governance of the docs shows"
+            f"{name}: governance: is missing, so there are no quotas; write it, and teams with "
+            "quotas, as the page governance of the docs shows"
         )
     nodes = {pool.instance_type: pool for pool in _nodes(config, region=region)}
     left_out: list[str] = []
-    teams = tuple(_team(team, nodes, left_out) for team in governance.teams)
+    teams = tuple(_team(team, nodes, left_out) for team in config.governed_teams)
     return Governed(
         name=name,
         rules=Rules(
@@ -162,7 +163,7 @@ def _pool(
         there = pool.count * pool.per_node
         if given > there:
             raise OpsError(
-                f"{name}: governance.teams: the quotas for {pool.instance_type} are {given} "
+                f"{name}: teams: the quotas for {pool.instance_type} are {given} "
                 f"{pool.unit}, and the groups have {there}; give the teams less, or the groups more"
             )
         left[pool.kind] = there - given if governance.idle_resource_sharing else 0

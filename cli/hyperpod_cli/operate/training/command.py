@@ -23,7 +23,7 @@ from hyperpod_cli.operate.training.following import follow as follow_job
 from hyperpod_cli.operate.training.request import (
     JOB_KINDS,
     JobRequest,
-    claim_place,
+    place_of_job,
     requested,
 )
 from hyperpod_cli.terminal.console import require_consent
@@ -57,8 +57,8 @@ def run(given: Given) -> None:
                 raise
             raise OpsError(
                 f"{request.job['kind']}: you may not create one in the namespace "
-                f"{request.namespace}; list your role under eks.editors with that namespace, and "
-                "deploy"
+                f"{request.namespace}; list your role in the editors of its team, or under "
+                "eks.editors, and deploy"
             ) from None
     typer.echo(f"Submitted. To stop it: {stop}")
     if given.follow:
@@ -74,7 +74,7 @@ def stop(given: Given) -> None:
     if name is None:
         raise OpsError("--name: is missing; name the job to stop")
     chosen, configured = _chosen(given)
-    where = given.namespace_of_job or claim_place(configured)[0]
+    where = place_of_job(given, configured)
     metadata = {"name": name, "namespace": where}
     server = {"name": f"{name}-etcd", "namespace": where}
     jobs: list[Object] = [

@@ -19,6 +19,7 @@ from hyperpod_cdk.node_groups.section import ManagedNodeGroupConfig
 from hyperpod_cdk.schema.given_file import given_text
 from hyperpod_cdk.storage.claim_section import READ_ONLY
 from hyperpod_cdk.synthesis.assets import asset_directory
+from hyperpod_cdk.teams.section import TeamConfig
 from hyperpod_cli.operate.job_charts import Object, merged_values, rendered
 from hyperpod_cli.operate.job_options import Given
 from hyperpod_cli.terminal.errors import OpsError
@@ -148,13 +149,17 @@ def requested(
     options: dict[str, Any] = {"name": given.name, "image": given.image, "nodes": given.nodes}
     of_group = _of_group(group, said, named=given.group is not None)
     named = given.image or said.get("image")
+    namespace = place_of_job(given, config)
+    team = next((each for each in config.teams if namespace in each.namespaces), None)
     configured = {
         **of_group,
-        **_of_config(config),
+        **_of_config(config, namespace=namespace),
         "image": None if named else built_image(of_group["instanceType"]),
         "name": files[-1].stem,
     }
-    options |= _of_team(given, config, group=group)
+    if team is not None:
+        options |= {"user": team.user_ids.first, "userOwnsClaim": True}
+    options |= _of_queue(given, config, team=team, group=group)
     added = {
         **{key: value for key, value in configured.items() if key not in said and value},
         **{key: value for key, value in options.items() if value is not None},
@@ -164,7 +169,7 @@ def requested(
     objects = rendered(
         _CHART,
         name=_CHART,
-        namespace=given.namespace_of_job or claim_place(config)[0],
+        namespace=namespace,
         values=added,
         files=files,
         settings=given.settings,
@@ -181,21 +186,32 @@ def requested(
     return JobRequest(group=group, added=added, objects=objects, grows_to=grows_to)
 
 
-def _of_team(given: Given, config: Config, *, group: AnyGroup) -> dict[str, Any]:
-    """Return the queue of a team's job, and its priority there; nothing without a team."""
+def place_of_job(given: Given, config: Config) -> str:
+    """Return the namespace that is given, the team's, or that of the first claim."""
     if given.team is None:
-        if given.priority is not None:
-            raise OpsError("--priority: is of a team's queue; name the team with --team")
-        return {}
-    governance = config.governance
-    teams = [] if governance is None else [team.name for team in governance.teams]
-    if governance is None or given.team not in teams:
-        known = ", ".join(teams) or "none"
-        raise OpsError(f"--team: {given.team!r} is not in governance.teams: {known}")
+        return given.namespace or claim_place(config)[0]
+    team = next((each for each in config.teams if each.name == given.team), None)
+    if team is None:
+        known = ", ".join(each.name for each in config.teams) or "none"
+        raise OpsError(f"--team: {given.team!r} is not in teams: {known}")
+    # Where its queue is, if it has a quota.
+    place = namespace_of(team.name) if team.quota else team.namespaces[0]
     if given.namespace is not None:
-        raise OpsError(
-            f"--namespace: must be left out with --team: the job goes to {namespace_of(given.team)}"
-        )
+        raise OpsError(f"--namespace: must be left out with --team: the job goes to {place}")
+    return place
+
+
+def _of_queue(
+    given: Given, config: Config, *, team: TeamConfig | None, group: AnyGroup
+) -> dict[str, Any]:
+    """Return the queue of a team's job, and its priority there; nothing without a quota."""
+    governance = config.governance
+    if given.team is None or team is None or not team.quota or governance is None:
+        if given.priority is not None:
+            raise OpsError(
+                "--priority: is of the queue of a team with a quota; name such a team with --team"
+            )
+        return {}
     if isinstance(group, ManagedNodeGroupConfig):
         raise OpsError(
             f"--team: {group.name} is an EKS node group, of which no team has a quota; leave out "
@@ -207,17 +223,20 @@ def _of_team(given: Given, config: Config, *, group: AnyGroup) -> dict[str, Any]
         known = ", ".join(names) or "none"
         raise OpsError(f"--priority: {priority!r} is not in governance.priority_classes: {known}")
     return {
-        "queue": queue_of(given.team),
+        "queue": queue_of(team.name),
         "queuePriority": None if priority is None else priority_of(priority),
     }
 
 
-def claim_place(config: Config) -> tuple[str, str]:
-    """Return namespace and name of the claim that a job writes to, by the configuration."""
-    claims = config.storage.claims if config.storage else ()
-    written = (claim for claim in claims if claim.access != READ_ONLY)
-    claim = next(written, None)
-    return ("default", _CLAIM) if claim is None else (claim.namespace, claim.name or _CLAIM)
+def claim_place(config: Config, *, namespace: str | None = None) -> tuple[str, str]:
+    """Return namespace and name of the claim that a job writes to, by the configuration.
+
+    It is the first in the namespace, if there is one, else the first of all.
+    """
+    storage = config.storage_of_teams
+    claims = [each for each in storage.claims if each.access != READ_ONLY] if storage else []
+    claims.sort(key=lambda each: each.namespace != namespace)
+    return (claims[0].namespace, claims[0].name or _CLAIM) if claims else ("default", _CLAIM)
 
 
 def _file(name: str) -> Path:
@@ -353,9 +372,9 @@ def _partition(instance_type: str, layout: str) -> dict[str, Any]:
     }
 
 
-def _of_config(config: Config) -> dict[str, Any]:
+def _of_config(config: Config, *, namespace: str) -> dict[str, Any]:
     classes = [priority.name for priority in config.helm.priority_classes or ()]
     return {
-        "claim": {"name": claim_place(config)[1]},
+        "claim": {"name": claim_place(config, namespace=namespace)[1]},
         "priorityClass": _PRIORITY_CLASS if _PRIORITY_CLASS in classes else None,
     }

@@ -12,9 +12,9 @@ def editors_namespaces(config: Config) -> Findings:
 
     https://kubernetes.io/docs/concepts/security/rbac-good-practices/#workload-creation
     """
-    for index, editors in enumerate(config.eks.editors):
+    for path, editors in config.editors:
         for position, pattern in enumerate(editors.namespaces):
-            place = ("eks", "editors", index, "namespaces", position)
+            place = (*path, "namespaces", position)
             for name in matches(pattern, config.closed_namespaces):
                 yield error(
                     place,

@@ -1,11 +1,11 @@
 """The quotas of teams are of what the groups have."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hyperpod_cdk.config.config import Config
 from hyperpod_cdk.facts.instance_types import InstanceFacts, instance_facts
-from hyperpod_cdk.governance.section import GovernanceConfig, QuotaConfig
 from hyperpod_cdk.schema.errors import Finding, KeyPath, error
+from hyperpod_cdk.teams.section import QuotaConfig, TeamConfig
 
 _MIB = 1024
 # GPUs that can be divided: https://docs.nvidia.com/datacenter/tesla/mig-user-guide/supported-gpus.html
@@ -24,7 +24,7 @@ def governance_quotas(config: Config) -> Iterator[Finding]:
     if config.governance is None or not config.cluster.exists:
         return
     types = config.cluster.instance_types
-    for path, quota in _quotas(config.governance):
+    for path, quota in _quotas(config.teams):
         if quota.instance_type not in types:
             message = f"is of no instance group (types: {', '.join(sorted(types))})"
             yield error((*path, "instance_type"), quota.instance_type, message)
@@ -34,13 +34,13 @@ def governance_quotas(config: Config) -> Iterator[Finding]:
             yield from _of_type(quota, facts, path)
     if config.cluster.auto_scaling is None:
         for name in types:
-            yield from _too_much(config, config.governance, name)
+            yield from _too_much(config, name)
 
 
-def _quotas(governance: GovernanceConfig) -> Iterator[tuple[KeyPath, QuotaConfig]]:
-    for index, team in enumerate(governance.teams):
+def _quotas(teams: Sequence[TeamConfig]) -> Iterator[tuple[KeyPath, QuotaConfig]]:
+    for index, team in enumerate(teams):
         for position, quota in enumerate(team.quota):
-            yield ("governance", "teams", index, "quota", position), quota
+            yield ("teams", index, "quota", position), quota
 
 
 def _of_type(quota: QuotaConfig, facts: InstanceFacts, path: KeyPath) -> Iterator[Finding]:
@@ -60,10 +60,10 @@ def _of_type(quota: QuotaConfig, facts: InstanceFacts, path: KeyPath) -> Iterato
             yield error((*path, "partition"), quota.partition.type, message)
 
 
-def _too_much(config: Config, governance: GovernanceConfig, name: str) -> Iterator[Finding]:
+def _too_much(config: Config, name: str) -> Iterator[Finding]:
     asked = sum(
         _in_nodes(quota)
-        for team in governance.teams
+        for team in config.governed_teams
         for quota in team.quota
         if quota.instance_type == name
     )
@@ -77,7 +77,7 @@ def _too_much(config: Config, governance: GovernanceConfig, name: str) -> Iterat
             f"have quotas of {round(asked, 3):.15g} nodes of {name} together, and the instance "
             f"groups have {there}; lower a quota, or raise an instance_count"
         )
-        yield error(("governance", "teams"), [team.name for team in governance.teams], message)
+        yield error(("teams",), [team.name for team in config.governed_teams], message)
 
 
 def _in_nodes(quota: QuotaConfig) -> float:

@@ -21,6 +21,11 @@ def node_roles(config: Config) -> Findings:
             (("eks", "editors", index, "principals"), each.principals)
             for index, each in enumerate(eks.editors)
         ),
+        *(
+            (("teams", index, key), getattr(each, key))
+            for index, each in enumerate(config.teams)
+            for key in ("editors", "viewers")
+        ),
     ]
     for path, principals in lists:
         for index, arn in enumerate(principals):

@@ -16,14 +16,18 @@ def shared_files(config: Config) -> Findings:
     A job runs code that it reads there, such as a checkpoint that is a pickle. Lustre and NFS mount
     a directory alone: https://docs.aws.amazon.com/fsx/latest/LustreGuide/mounting-from-fileset.html
     """
-    for path, files in () if config.storage is None else config.storage.placed_files:
+    storage = config.storage_of_teams
+    for path, files in () if storage is None else storage.placed_files:
         place = ("storage", *path, "claims")
-        for (_, one), (index, other) in combinations(enumerate(files.claims), 2):
+        for (first, one), (index, other) in combinations(enumerate(files.claims), 2):
             if _have_other_editors(config, one, other) and _overlap(one, other):
+                # A team's claim, which comes last, is not written there.
+                written = [(first, one), (index, other)]
+                (_, whose), (at, claim) = written if other.owner is None else written[::-1]
                 yield warning(
-                    (*place, index, "directory"),
-                    other.directory,
-                    f"shows files of the claim in {one.namespace}, whose editors are others: the "
+                    (*place, at, "directory"),
+                    claim.directory,
+                    f"shows files of the claim in {whose.namespace}, whose editors are others: the "
                     "editors of one run code in jobs of the other; give each claim a directory",
                 )
         if isinstance(files, HomeDirectoriesConfig) and files.root_squash:
@@ -43,7 +47,7 @@ def _have_other_editors(config: Config, one: ClaimConfig, other: ClaimConfig) ->
 def _editors(config: Config, namespace: str) -> Sequence[int]:
     return [
         index
-        for index, editors in enumerate(config.eks.editors)
+        for index, editors in enumerate(config.eks_of_teams.editors)
         if any([*matches(pattern, [namespace])] for pattern in editors.namespaces)
     ]
 

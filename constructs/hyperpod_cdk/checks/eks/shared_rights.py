@@ -14,11 +14,11 @@ def shared_rights(config: Config) -> Findings:
 
     https://docs.aws.amazon.com/eks/latest/best-practices/identity-and-access-management.html
     """
-    for index, editors in enumerate(config.eks.editors):
+    for path, editors in config.editors:
         for position, pattern in enumerate(editors.namespaces):
             if [*matches(pattern, [_DEFAULT])]:
                 yield warning(
-                    ("eks", "editors", index, "namespaces", position),
+                    (*path, "namespaces", position),
                     pattern,
                     "has what everyone runs who names no namespace: these editors read and change "
                     "it, its Secrets too; give each team a namespace of its own",

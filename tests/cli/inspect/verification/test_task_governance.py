@@ -14,9 +14,8 @@ from tests.cli.inspect.verification.conftest import Deployed, join, paginated
 from tests.support.configs import configure
 
 GOVERNANCE = {
-    "governance": {
-        "teams": [{"name": "research", "quota": [{"instance_type": "ml.g5.2xlarge", "nodes": 1}]}]
-    },
+    "teams": [{"name": "research", "quota": [{"instance_type": "ml.g5.2xlarge", "nodes": 1}]}],
+    "governance": {},
     "cluster": {
         "instance_groups": [{"name": "gpu", "instance_type": "ml.g5.2xlarge", "instance_count": 1}]
     },
@@ -26,7 +25,7 @@ QUOTA, POLICY = "ml-cluster-research", "ml-cluster-policy"
 
 def sagemaker(config: Config, **changes: Any) -> dict[str, Callable[..., Any]]:
     assert config.governance is not None
-    (team,) = config.governance.teams
+    (team,) = config.teams
     objects: Mapping[Noun, dict[str, Any]] = {
         Noun.POLICY: {"Name": POLICY, "SchedulerConfig": config.governance.to_request()},
         Noun.QUOTA: {"Name": QUOTA, **team.to_request(), **changes},

@@ -64,7 +64,8 @@ def test_no_team_has_a_quota_of_it(raises: Raises) -> None:
         {
             "cluster": {"instance_groups": [group]},
             "node_groups": [GROUP],
-            "governance": {"teams": teams},
+            "teams": teams,
+            "governance": {},
         }
     )
     assert asked_of_group(config).namespace == "default"

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from hyperpod_cdk import Config, GovernanceConfig
+from hyperpod_cdk import Config, GovernanceConfig, TeamConfig
 from hyperpod_cli.operate.training.request import requested
 from hyperpod_cli.terminal.errors import OpsError
 from tests.cli.operate.training.conftest import IMAGE, P4D, asked, given
@@ -154,10 +154,8 @@ def test_a_missing_image_says_where_it_comes_from(config: Config, raises: Raises
 
 def _governed(config: Config) -> Config:
     quota = {"instance_type": "ml.p4d.24xlarge", "nodes": 1}
-    governance = GovernanceConfig.model_validate(
-        {"teams": [{"name": "research", "quota": [quota]}]}
-    )
-    return config.model_copy(update={"governance": governance})
+    team = TeamConfig(name="research", quota=(quota,))
+    return config.model_copy(update={"teams": (team,), "governance": GovernanceConfig()})
 
 
 @pytest.mark.parametrize(

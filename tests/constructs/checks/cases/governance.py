@@ -9,12 +9,12 @@ from hyperpod_cdk.checks.eks.governance_version import governance_version
 from tests.support.rule_cases import CPU, ERROR, GPU, UNDESCRIBED, WARNING, Cases, config, group
 
 _GPU_NODES = (group(GPU, instance_count=2), group(CPU, index=1))
-_TEAMS = "governance.teams"
+_TEAMS = "teams"
 
 
 def _governed(*quotas: dict[str, Any], **changes: Any) -> dict[str, Any]:
     teams = [{"name": f"team-{index}", "quota": [quota]} for index, quota in enumerate(quotas)]
-    return {"governance": {"teams": teams, **changes}}
+    return {"teams": teams, "governance": changes}
 
 
 def _of(instance_type: str = GPU, **quota: Any) -> dict[str, Any]:

@@ -20,7 +20,6 @@ _NODES: dict[str, Any] = {
 _AUTOSCALER = "operators.cluster_autoscaler"
 _METRICS, _GRAFANA = {"metrics_server": True}, {"kind": "in_cluster"}
 _TAINTED = {"taints": [TAINT]}
-_QUOTA = {"instance_type": "ml.g5.12xlarge", "nodes": 1}
 
 
 def _without(**changes: Any) -> Config:
@@ -41,7 +40,7 @@ _ALL_OF_HYPERPOD = _without(
     lifecycle_scripts={"prefix": "scripts"},
     helm={"components": {"health_monitoring_agent": True, "mpi_operator": True}},
     operators={"metrics_server": True, "training_operator": True, "spaces": True},
-    governance={"teams": [{"name": "research", "quota": [_QUOTA]}]},
+    governance={},
     observability={"cloudwatch": {}, "prometheus": {}, "grafana": _GRAFANA, "notifications": {}},
     node_health={"recurring": {"schedule": "0 3 * * *"}},
     storage={"stop_nodes_without_lustre": True},

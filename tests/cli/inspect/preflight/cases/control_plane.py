@@ -132,7 +132,7 @@ _TEAMS = [{"name": "research", "quota": [{"instance_type": "ml.m5.2xlarge", "nod
 FAILURES = (
     Failure(
         case="task-governance: task governance that somebody has installed",
-        document=merged(_OF_1_34, {"governance": {"teams": _TEAMS}}),
+        document=merged(_OF_1_34, {"teams": _TEAMS, "governance": {}}),
         before=_with_addon(ADDON),
         deploy=creating("operators", "AWS::EKS::Addon"),
         said="Addon already exists",

@@ -38,7 +38,7 @@ def task_governance(config: Config, target: Target) -> Problems:
     cluster = answer_of(sagemaker.describe_cluster, ClusterName=config.cluster.name)
     if cluster is None:
         return
-    teams = {team.name for team in config.governance.teams}
+    teams = {team.name for team in config.governed_teams}
     names = {quota_name(config.cluster.name, team) for team in teams}
     for noun, item in _theirs(sagemaker, cluster["ClusterArn"], config):
         team = item.get("ComputeQuotaTarget", {}).get("TeamName")

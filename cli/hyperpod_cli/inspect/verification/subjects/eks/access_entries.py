@@ -25,7 +25,7 @@ def access_entries(deployment: LiveDeployment) -> Checks:
             advice="Nodes of this role cannot join: HyperPod makes the entry when it creates a "
             f"cluster; delete what there is, and make it again with type {_NODES}",
         )
-    for principal, granted in access_by_principal(config.eks).items():
+    for principal, granted in access_by_principal(config.eks_of_teams).items():
         wanted = {access.policy for access in granted}
         missing = sorted(wanted - _policies(eks, name, principal))
         yield checked(

@@ -17,7 +17,7 @@ _ENFORCED = "--enable-network-policy=true"
 @subject(phase=Phase.ACCESS, needs_kubernetes=True)
 def isolation(deployment: LiveDeployment) -> Checks:
     """The policies of editors' namespaces are there, and the VPC CNI enforces network policies."""
-    editors = deployment.config.eks.editors
+    editors = deployment.config.eks_of_teams.editors
     if not editors:
         return
     selector = f"app.kubernetes.io/instance={ISOLATION_RELEASE}"

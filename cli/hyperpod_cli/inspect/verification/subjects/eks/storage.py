@@ -12,7 +12,7 @@ _DYNAMIC = "fsx-dynamic"
 @subject(phase=Phase.DATA, needs_kubernetes=True)
 def storage(deployment: LiveDeployment) -> Checks:
     """Each claim is bound to a volume of its file system."""
-    section = deployment.config.storage
+    section = deployment.config.storage_of_teams
     if section is None:
         return
     for _, files in section.placed_files:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hyperpod_cdk import Config
 from hyperpod_cdk.governance.section import GovernanceConfig
 from hyperpod_cli.inspect.preflight.deployed import governance_of
 from hyperpod_cli.inspect.verification.check import Checks, LiveDeployment, Phase, checked, subject
@@ -49,7 +50,7 @@ def task_governance(deployment: LiveDeployment) -> Checks:
     sagemaker, name = deployment.client("sagemaker"), config.cluster.name
     arn = sagemaker.describe_cluster(ClusterName=name)["ClusterArn"]
     there = {(noun, item["Name"]): item for noun, item in governance_of(sagemaker, arn)}
-    for noun, item_name, wanted in _wanted(config.governance, name):
+    for noun, item_name, wanted in _wanted(config, config.governance, name):
         yield checked(
             f"aws sagemaker list-{noun.command}s --cluster-arn {arn}: {item_name} in force",
             problem=_difference(there.get((noun, item_name)), wanted),
@@ -58,10 +59,10 @@ def task_governance(deployment: LiveDeployment) -> Checks:
 
 
 def _wanted(
-    governance: GovernanceConfig, cluster: str
+    config: Config, governance: GovernanceConfig, cluster: str
 ) -> Iterator[tuple[Noun, str, Mapping[str, Any]]]:
     yield Noun.POLICY, policy_name(cluster), {"SchedulerConfig": governance.to_request()}
-    for team in governance.teams:
+    for team in config.governed_teams:
         yield Noun.QUOTA, quota_name(cluster, team.name), team.to_request()
 
 

@@ -1,0 +1,1 @@
+"""Teams that share a cluster, and what keeps them apart."""
