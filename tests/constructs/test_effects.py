@@ -143,7 +143,7 @@ ADDED: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
 
 def test_every_section_has_a_case() -> None:
     keys = {place.partition(".")[0] for _, rules in ADDED.values() for _, place in rules}
-    others = {"hyperpod", "node_groups", "operators", "slurm", "workloads"}
+    others = {"governance", "hyperpod", "node_groups", "operators", "slurm", "workloads"}
     assert {*sections()} - keys == others, "add a row to ADDED"
 
 

@@ -242,7 +242,12 @@ def _within(value: object, member: KeyPath) -> KeyPath:
 
 def findings_of(error: ValidationError, *, model: type[Section]) -> list[Finding]:
     """Return what pydantic found in a section, in words for a reader of YAML."""
-    errors = error.errors(include_url=False)
+    errors = [
+        details
+        for details in error.errors(include_url=False)
+        # A default that follows from a value that is refused itself.
+        if details["type"] != "default_factory_not_called"
+    ]
     meant = {
         (*place[:-1], near)
         for details in errors

@@ -281,7 +281,9 @@ def team_findings(teams: Sequence[TeamConfig]) -> Iterator[Finding]:
                 message = f"is a namespace of the team {owner}; give each team its own"
                 yield error((index, "namespaces", position), namespace, message)
     for (_, one), (index, other) in combinations(enumerate(teams), 2):
-        if one.name != other.name and one.user_ids.meets(other.user_ids):
+        if one.name == other.name:
+            continue
+        if one.user_ids.meets(other.user_ids):
             message = (
                 f"meets the users {one.user_ids} of the team {one.name}; set user_ids of one of "
                 "them to others, such as {first: 20000, count: 1000}"

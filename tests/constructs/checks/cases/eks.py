@@ -1,5 +1,6 @@
 """Rules on the control plane alone."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from hyperpod_cdk import Config, EksConfig
@@ -103,6 +104,10 @@ CASES[editors_namespaces] = {
             "node-health-*",
         )
     },
+    "of a team": (
+        config(teams=[{"name": "a", "namespaces": ["team", "kubeflow"]}]),
+        (ERROR, "teams[0].namespaces[1]"),
+    ),
     "of another chart": (
         _edited("own-*", helm={"adopt_namespaces": ["own-operator"]}),
         (ERROR, _FIRST),
@@ -124,8 +129,8 @@ CASES[shared_rights] = {
 }
 
 
-def _sharing(*claims: dict[str, Any], **storage: Any) -> Config:
-    teams = [
+def _sharing(*claims: dict[str, Any], teams: Sequence[Any] = (), **storage: Any) -> Config:
+    editors = [
         {"namespaces": [name], "principals": [f"arn:aws:iam::111122223333:role/{name}"]}
         for name in ("team-a", "team-b")
     ]
@@ -133,7 +138,7 @@ def _sharing(*claims: dict[str, Any], **storage: Any) -> Config:
         {"namespace": name, **claim}
         for name, claim in zip(("team-a", "team-b"), claims, strict=True)
     ]
-    return config(eks={"editors": teams}, storage={"claims": named, **storage})
+    return config(eks={"editors": editors}, teams=[*teams], storage={"claims": named, **storage})
 
 
 _DIRECTORY = "storage.claims[1].directory"
@@ -143,6 +148,10 @@ CASES[shared_files] = {
     "names that begin alike": _sharing(_OF_A, {"directory": "/teams/ab"}),
     "nobody writes": _sharing({"access": "ReadOnlyMany"}, {"access": "ReadOnlyMany"}),
     "the same files": (_sharing({}, {}), (WARNING, _DIRECTORY)),
+    "those of a team": (
+        _sharing({}, _OF_B, teams=[{"name": "c"}]),
+        *[(WARNING, f"storage.claims[{n}].directory") for n in (1, 0)],
+    ),
     "a directory within": (_sharing({}, _OF_B), (WARNING, _DIRECTORY)),
     "one only reads": (_sharing({}, {"access": "ReadOnlyMany"}), (WARNING, _DIRECTORY)),
     "root is nobody": (
@@ -171,4 +180,11 @@ CASES[node_roles] = {
         (ERROR, "eks.admins[0]"),
     ),
     "of editors": (_of_nodes(editors=_EDITORS), (ERROR, "eks.editors[0].principals[1]")),
+    "of a team": (
+        config(
+            teams=[{"name": "a", "editors": [_NODES], "viewers": [_PERSON]}],
+            cluster={"execution_role_arn": _NODES},
+        ),
+        (ERROR, "teams[0].editors[0]"),
+    ),
 }

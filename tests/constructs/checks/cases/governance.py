@@ -52,10 +52,7 @@ CASES[claim_namespaces] = {
         ),
         (WARNING, "storage.claims[0].namespace"),
     ),
-    "of a team": (
-        config(*_GPU_NODES, **_governed(_NODE), **_claimed(_TEAM)),
-        (ERROR, "storage.claims[0].namespace"),
-    ),
+    "of a team": config(*_GPU_NODES, **_governed(_NODE), **_claimed(_TEAM)),
     "of nobody": (config(**_claimed("research")), (WARNING, "storage.claims[0].namespace")),
 }
 CASES[governance_quotas] = {
