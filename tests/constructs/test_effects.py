@@ -112,7 +112,7 @@ ADDED: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "capacity": ({"storage": {"capacity_gib": 2400}}, [("storage.capacity", "storage")]),
     "governance": (
         {"teams": [TEAM], "governance": {}},
-        [("governance.team-new", "teams.vision")],
+        [("storage.claim-new", "storage"), ("governance.team-new", "teams.vision")],
     ),
     "gateways": (
         {"network": {"nat_gateways": "single"}},

@@ -140,7 +140,7 @@ def test_a_mistake_is_a_line_with_its_place(
 def test_files_that_are_of_no_use(tmp_path: Path, snapshot: SnapshotAssertion) -> None:
     alone = tmp_path / "alone.yaml"
     content = yaml.safe_load(CURRENT.read_text("utf-8"))
-    del content["governance"]
+    del content["governance"], content["teams"]
     alone.write_text(yaml.safe_dump(content), "utf-8")
     for code, _, err in (
         simulated(jobs=tmp_path / "none.csv"),
