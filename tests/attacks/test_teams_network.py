@@ -12,6 +12,11 @@ from tests.support.network_policies import Peer, connects
 _OWN = Peer(address="10.1.0.10", namespace="team-a")
 _WORKER = Peer(address="10.1.0.11", namespace="team-a")
 _OTHER = Peer(address="10.1.0.20", namespace="team-b")
+# Two teams that trust each other, and the job of one that trains.
+_TRUSTED = [Peer(address=f"10.1.0.{last}", namespace=f"team-{last:x}") for last in (0xE, 0xF)]
+_TRAINING = Peer(
+    address="10.1.0.16", namespace="team-e", labels={"app.kubernetes.io/name": "training"}
+)
 _SYSTEM = Peer(address="10.1.0.30", namespace="kube-system")
 _DNS = Peer(address="10.1.0.31", namespace="kube-system", labels={"k8s-app": "kube-dns"})
 _OPERATOR = Peer(address="10.1.0.32", namespace="aws-hyperpod")
@@ -33,6 +38,9 @@ def _policies(cluster: Cluster) -> list[dict[str, Any]]:
         (_OWN, _OTHER, 29500),  # the rendezvous of another team's torchrun
         (_OWN, _OTHER, 443),
         (_OTHER, _OWN, 2379),
+        (_TRUSTED[0], _OTHER, 29500),
+        (_OTHER, _TRUSTED[0], 29500),
+        (_TRUSTED[1], _TRAINING, 29500),
         (_OWN, _SYSTEM, 9090),
         (_OWN, _NODE, 10250),
         (_OWN, _HOMES, 2049),  # by a client of NFS in the pod, without a claim
@@ -49,6 +57,8 @@ def test_ways_to_others(cluster: Cluster, source: Peer, target: Peer, port: int)
     ("source", "target", "port", "protocol"),
     [
         (_OWN, _WORKER, 29500, "TCP"),
+        (_TRUSTED[0], _TRUSTED[1], 8000, "TCP"),
+        (_TRUSTED[1], _TRUSTED[0], 8000, "TCP"),
         (_OWN, _DNS, 53, "UDP"),
         (_OWN, _DNS, 53, "TCP"),
         (_OWN, _INTERNET, 443, "TCP"),

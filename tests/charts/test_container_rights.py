@@ -34,7 +34,7 @@ _FILES = {"fileSystemId": _ID, "dnsName": f"{_ID}.example", "mountName": "123456
 _CLAIM = {"namespace": "a", "name": "files", "volume": "a", "directory": "/teams/a"}
 VALUES: Mapping[str, list[dict[str, Any]]] = {
     "cluster-autoscaler": [_AUTOSCALER],
-    "fsx-storage": [{**_FILES, "claims": [_CLAIM]}],
+    "fsx-storage": [{**_FILES, "claims": [{**_CLAIM, "owner": 20000}]}],
     "grafana": [{"region": "us-west-2", "prometheus": _PROMETHEUS, "dashboards": _SHOWN}],
     "node-health": [_HEALTH],
     "training": [
@@ -61,12 +61,14 @@ ROOT = {
 """What runs as root, and why."""
 
 ADDED = {
+    "fsx-storage directories": {"CHOWN", "FOWNER"},
     "training folders": {"CHOWN"},
     "validation worker": {
         *{"AUDIT_WRITE", "NET_BIND_SERVICE", "SETGID", "SETUID", "SYS_CHROOT"},
     },
 }
-"""What is added back: to give folders to the job's user; and what a login by SSH takes."""
+"""What is added back: to give folders to the job's user, or directories to teams; and what a login
+by SSH takes."""
 
 
 def _pods(node: object) -> Iterator[Mapping[str, Any]]:

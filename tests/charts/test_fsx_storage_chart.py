@@ -1,5 +1,7 @@
 """What the chart fsx-storage renders with the real helm, and the values it refuses."""
 
+import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -149,3 +151,32 @@ def test_a_claim_shows_its_directory_alone(
     assert shown == {"team-a": f"{root}/teams/a", "team-b": f"{root}/teams/b", "kube-system": root}
     assert container["args"] == ["/files/teams/a", "/files/teams/b"]
     assert job["metadata"]["namespace"] == "kube-system"
+
+
+def test_a_directory_with_an_owner_is_given_to_it_once(tmp_path: Path) -> None:
+    owned = {"namespace": "team-a", "name": "one", "volume": "pv-a", "directory": "/teams/a"}
+    other = {"namespace": "team-b", "name": "one", "volume": "pv-b", "directory": "/teams/b"}
+    owner = os.getuid() + 4321 if not os.getuid() else os.getuid()
+    values = {**VALUES, "claims": [{**owned, "owner": owner}, other]}
+    made = objects(CHART, "--namespace", "kube-system", values=values, home=tmp_path)
+    [job] = [each for each in made if each["kind"] == "Job"]
+    [container] = job["spec"]["template"]["spec"]["containers"]
+    assert container["args"] == [f"/files/teams/a={owner}", "/files/teams/b"]
+
+    def run(*directories: str) -> int:
+        places = [f"{tmp_path}{each}" for each in directories]
+        return subprocess.run([*container["command"], *places], check=False).returncode
+
+    given, left = tmp_path / "teams" / "a", tmp_path / "teams" / "b"
+    assert run(f"/teams/a={owner}", "/teams/b") == 0
+    assert given.stat().st_uid == owner
+    if owner != os.getuid():
+        assert (given.stat().st_mode & 0o777, left.stat().st_uid) == (0o700, os.getuid())
+
+    # What a team has opened stays open, and no link gives away what is elsewhere.
+    given.chmod(0o770)
+    assert run(f"/teams/a={owner}") == 0
+    assert given.stat().st_mode & 0o777 == 0o770
+    (tmp_path / "link").symlink_to(left)
+    assert run(f"/link={owner}") != 0
+    assert left.stat().st_uid == os.getuid()

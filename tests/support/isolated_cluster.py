@@ -10,7 +10,7 @@ from hyperpod_emulator.testing.kubernetes_api import EDITOR, Cluster, Done, runn
 from tests.support.configs import REPOSITORY
 
 CHART = REPOSITORY / "charts" / "namespace-isolation"
-VALUES = {
+VALUES: dict[str, Any] = {
     "namespaces": ["team-*"],
     "made": [
         {"name": name, "storage": {"fsx-dynamic": "4800Gi"}}
@@ -20,6 +20,20 @@ VALUES = {
     "podCidrs": ["10.1.0.0/16"],
     "trusted": ["kube-system", "aws-hyperpod"],
     "queues": True,
+}
+_PEERS = {"team-e": ["team-f"], "team-f": ["team-e"]}
+USERS = {"team-c": (20000, 20999), "team-d": (30000, 30999)}
+"""Namespaces of teams, and the first and last of the users that pods with claims run as."""
+VALUES |= {
+    "made": [
+        *VALUES["made"],
+        *({"name": name} for name in USERS),
+        *({"name": name, "peers": peers} for name, peers in _PEERS.items()),
+    ],
+    "users": [
+        {"name": name, "namespaces": [name], "first": first, "last": last}
+        for name, (first, last) in USERS.items()
+    ],
 }
 QUEUED = {"kueue.x-k8s.io/queue-name": "team-a-localqueue"}
 
@@ -59,10 +73,21 @@ def team_object(
 
 
 def team_pod(
-    *, name: str = "one", labels: dict[str, str] | None = None, gpus: int = 0, **spec: Any
+    *,
+    name: str = "one",
+    namespace: str = "team-a",
+    labels: dict[str, str] | None = None,
+    gpus: int = 0,
+    **spec: Any,
 ) -> dict[str, Any]:
-    """Return a pod of team-a, maybe with GPUs; further arguments are fields of its spec."""
+    """Return a pod of a team, maybe with GPUs; further arguments are fields of its spec."""
     container: dict[str, Any] = {"name": "main", "image": "registry.invalid/main:1"}
     if gpus:
         container["resources"] = {"limits": {"nvidia.com/gpu": str(gpus)}}
-    return team_object("Pod", name=name, labels=labels, spec={"containers": [container], **spec})
+    return team_object(
+        "Pod",
+        namespace=namespace,
+        name=name,
+        labels=labels,
+        spec={"containers": [container], **spec},
+    )
