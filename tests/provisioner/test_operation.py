@@ -166,16 +166,19 @@ def test_a_request_whose_resource_a_later_one_has_changes_nothing(
     assert changed == []
 
 
+@pytest.mark.parametrize(("seconds", "error"), [(150.0, GivenUpError), (50.0, NotReadyError)])
 def test_a_late_delivery_is_not_taken_for_the_same_request_of_a_later_operation(
-    raises: Raises,
+    seconds: float, error: type[Exception], raises: Raises
 ) -> None:
     """Lambda delivers an event again two minutes after its runs were killed."""
     table = FakeTable()
-    began: list[Shown] = [(50.0, UPDATES), (49.0, UPDATES, NEW)]
-    turn(*began, known={BEGUN_AT: Time().now - 48.0}, table=table).require()
-    with raises(GivenUpError):
-        turn(*began, known={"RequestId": "of the operation before"}, table=table).require()
-    turn(*began, known={BEGUN_AT: Time().now - 48.0}, table=table).require()
+    began: list[Shown] = [(200.0, UPDATES), (199.0, UPDATES, NEW)]
+    own: Known = {BEGUN_AT: Time().now - 198.0}
+    turn(*began, known=own, table=table).require()
+    late: Known = {"RequestId": "of the operation before", BEGUN_AT: Time().now - seconds}
+    with raises(error):
+        turn(*began, known=late, table=table).require()
+    turn(*began, known=own, table=table).require()
 
 
 def test_a_younger_operation_from_before_the_request_says_that_the_first_read_was_late(

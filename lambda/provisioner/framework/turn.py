@@ -199,16 +199,13 @@ class Turn:
     def _taken(self, entry: Entry) -> Entry:
         operation = self._operation.began_at if self._operation else self._begun_at
         is_former = self.request.request_id in entry.former
-        if is_former or entry.is_later(operation=operation, began_at=self._begun_at):
-            if self._is_early() and not is_former:
-                raise NotReadyError(
-                    "The events of the stack do not show this request yet",
-                    next_step="Deploy again.",
-                )
+        is_later = entry.is_later(operation=operation, began_at=self._begun_at)
+        # An operation sends a resource one request: it is that of another one.
+        is_others = bool(entry.request) and entry.operation == operation
+        if (is_later or is_others) and self._is_early() and not is_former:
+            raise self._unshown("they do not show this request yet")
+        if is_former or is_later or (is_others and self._is_repeated):
             raise self._given_up("a later request has the resource")
-        if self._is_repeated and entry.request and entry.operation == operation:
-            # A stack's operation sends a resource one request.
-            raise self._given_up("it was sent by an operation before, for the same properties")
         return self._journal.write(
             replace(
                 entry,
@@ -217,6 +214,13 @@ class Turn:
                 operation=operation,
                 began_at=self._begun_at,
             )
+        )
+
+    def _unshown(self, what: str) -> NotReadyError:
+        """Return what to raise if the events were late; forget what they showed."""
+        self._operation, self.sent_at = None, self._begun_at
+        return NotReadyError(
+            f"The events of the stack were late: {what}", next_step="Deploy again."
         )
 
     def _given_up(self, why: str) -> GivenUpError:
@@ -237,15 +241,10 @@ class Turn:
         may_be_own = seen.newest.began_at <= self._begun_at + CLOCK_SKEW_SECONDS
         is_late = seen.is_shown and seen.own.began_at > own.began_at
         if is_late or (is_newer and may_be_own and self._is_early()):
-            raise NotReadyError(
-                f"The events of the stack were late: it is {seen.newest.status}",
-                next_step="Deploy again.",
-            )
+            raise self._unshown(f"it is {seen.newest.status}")
         is_answered = _is_answered(seen, own)
         if is_answered and not (is_newer or seen.is_sure) and self._is_early():
-            raise NotReadyError(  # that may be the request before
-                "The events of the stack do not show this request yet", next_step="Deploy again."
-            )
+            raise self._unshown("they show the request before")
         if is_newer or is_answered:
             raise self._given_up(f"the stack is {seen.newest.status} by now")
 
