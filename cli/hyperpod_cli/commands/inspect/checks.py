@@ -69,7 +69,12 @@ def verify(
 
     from hyperpod_cdk import load_config
     from hyperpod_cli.aws.session import aws_session
-    from hyperpod_cli.inspect.verification.verify import check_until_all_hold, look, show
+    from hyperpod_cli.inspect.verification.verify import (
+        check_until_all_hold,
+        look,
+        not_readable,
+        show,
+    )
     from hyperpod_cli.terminal.errors import OpsError
 
     if timeout is not None and not wait:
@@ -82,5 +87,9 @@ def verify(
         say=partial(typer.echo, err=True),
     )
     show(checks, as_json=as_json)
+    options = [str(config), *(("--region", region) if region else ())]
+    unknown = not_readable(loaded, options=options)
+    if unknown and not as_json:
+        typer.echo(unknown)
     if not all(check.ok for check in checks):
         raise typer.Exit(1)

@@ -1,5 +1,6 @@
 """Verifies a deployment, once or until all holds, and shows what does not."""
 
+import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -173,6 +174,22 @@ def summary(checks: Sequence[Check]) -> str:
         return "Nothing was checked."
     count = f"{sum(check.ok for check in known)} of {len(known)} checks hold"
     return f"{count}." if len(known) == len(checks) else f"{count}; not everything was looked at."
+
+
+def not_readable(config: Config, *, options: Sequence[str]) -> str | None:
+    """Return a line on what no reading shows and which command does; None without pods.
+
+    Args:
+        config: What is deployed.
+        options: What names it on a command line.
+    """
+    if config.control_plane is None:
+        return None
+    command = shlex.join(["hyperpod-cdk", "validate-nodes", *options, "--check", "node"])
+    return (
+        "Not known: whether pods on the nodes of HyperPod reach the instance metadata service, and "
+        f"the role of the nodes; {command} looks from a pod"
+    )
 
 
 def _mark(check: Check) -> str:

@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError, NoCredentialsError, ReadTimeoutErro
 from kubernetes.client import CoreV1Api
 from syrupy.assertion import SnapshotAssertion
 
+from hyperpod_cdk import load_config
 from hyperpod_cdk.facts import mig
 from hyperpod_cdk.facts.instance_types import instance_facts
 from hyperpod_cli.inspect.verification.check import Check
@@ -19,6 +20,7 @@ from hyperpod_cli.inspect.verification.subjects.eks.readiness import readiness
 from hyperpod_cli.inspect.verification.verify import (
     check_until_all_hold,
     not_looked_at,
+    not_readable,
     summary,
     verify,
 )
@@ -27,7 +29,7 @@ from hyperpod_emulator.hardware import node_capacity
 from hyperpod_emulator.kubernetes import KubernetesApi
 from hyperpod_emulator.testing.kubernetes_api import daemon_set
 from tests.cli.inspect.verification.conftest import Deployed, join, report
-from tests.support.configs import configure
+from tests.support.configs import configure, orchestrated_by
 
 PLUGINS = (
     "x-nvidia-device-plugin",
@@ -355,3 +357,13 @@ def test_layouts_are_made_of_what_the_gpu_has() -> None:
         for layout in mig.layouts(instance_type):
             for profile, count in mig.partitioned(instance_type, layout).items():
                 assert 1 <= count <= mig.partitions(instance_type)[profile]
+
+
+def test_what_no_reading_shows_is_told() -> None:
+    line = not_readable(configure({}), options=["my file.yaml"])
+
+    assert line is not None
+    assert line.startswith("Not known: whether pods on the nodes of HyperPod reach")
+    assert "hyperpod-cdk validate-nodes 'my file.yaml' --check node" in line
+    without_pods = map(load_config, orchestrated_by("slurm"))
+    assert {not_readable(each, options=[]) for each in without_pods} == {None}
