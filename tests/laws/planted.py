@@ -1,8 +1,12 @@
 """For each law the templates that break it: one for each thing that it looks at."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from hyperpod_cdk.helm.release import chart_digest
+from tests.support.configs import REPOSITORY
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -126,6 +130,25 @@ PLANTED: Mapping[str, Sequence[Planted]] = {
                 }
             },
             logical_id="Association",
+        )
+    ],
+    "listed_images": [
+        Planted(
+            resources={
+                "Files": {
+                    "Type": "Custom::HelmRelease",
+                    "Properties": {
+                        "ChartDigest": chart_digest(REPOSITORY / "charts" / "fsx-storage"),
+                        "Values": json.dumps(
+                            {
+                                "name": "fsx",
+                                "claims": [{"namespace": "team-a", "directory": "/team-a"}],
+                            }
+                        ),
+                    },
+                }
+            },
+            logical_id="Files",
         )
     ],
     "image_registries": [

@@ -18,17 +18,18 @@ import boto3
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config
-from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS, autoscaler_image
+from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.helm.chart import HyperPodChart, HyperPodChartError
 from hyperpod_cdk.helm.chart_rules import dependency_values
 from hyperpod_cdk.helm.images import (
     ecr_region,
-    image_of_chart,
     is_from_outside,
     mirrored,
     split_image,
 )
+from hyperpod_cdk.helm.own_images import own_images
 from hyperpod_cdk.loading import check_chart
+from hyperpod_cdk.schema.errors import key_path
 from hyperpod_cli.aws.account import known_region
 from hyperpod_cli.aws.session import AwsClient
 from hyperpod_cli.deliver.charts.manifest import images, parse_objects
@@ -39,6 +40,7 @@ from hyperpod_stacks.packaged_chart import helm_chart
 
 _ADDONS = ("vpc-cni", "kube-proxy", "eks-pod-identity-agent", "coredns")
 _FSX_DRIVER = "aws-fsx-csi-driver"
+_REGISTRY = "helm.image_registry"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,13 +48,15 @@ class Image:
     """An image of a chart, by its original name and the one that is deployed.
 
     `mirror` is its name in `helm.image_registry`; None where it needs none, or without one. It
-    `is_from_outside` if a network without internet access cannot pull what is deployed.
+    `is_from_outside` if a network without internet access cannot pull what is deployed; the key
+    names another place.
     """
 
     original: str
     used: str
     mirror: str | None
     is_from_outside: bool
+    key: str = _REGISTRY
 
     @property
     def digest(self) -> str | None:
@@ -62,7 +66,7 @@ class Image:
 
 
 def listed_images(config: Config, *, chart: HyperPodChart, region: str | None) -> list[Image]:
-    """Return the images of the chart, and that of a Grafana in the cluster, sorted."""
+    """Return the images of the HyperPod chart and of the project's own charts, sorted."""
     without = config.model_copy(
         update={"helm": config.helm.model_copy(update={"image_registry": None})}
     )
@@ -77,20 +81,21 @@ def listed_images(config: Config, *, chart: HyperPodChart, region: str | None) -
         used.discard(name)
         needed = is_from_outside(original, registry=None, region=region)
         found[original] = (name, mirror if needed or name == mirror else None)
-    if config.grafana_image is not None:
-        original = image_of_chart("grafana")
-        copy = None if registry is None else config.grafana_image
-        found[original] = (config.grafana_image, copy)
     # What helm.values name for the one registry alone.
     found |= {name: (name, None) for name in used if name not in found}
+    names = {(original, name, mirror, _REGISTRY) for original, (name, mirror) in found.items()}
+    for image in own_images(config):
+        copy = None if image.used == image.original else image.used
+        names.add((image.original, image.used, copy, key_path(image.key)))
     return [
         Image(
             original=original,
             used=name,
             mirror=mirror,
             is_from_outside=is_from_outside(name, registry=registry, region=region),
+            key=key,
         )
-        for original, (name, mirror) in sorted(found.items())
+        for original, name, mirror, key in sorted(names, key=str)
     ]
 
 
@@ -122,11 +127,7 @@ def _rendered(config: Config, *, chart: HyperPodChart, region: str | None) -> li
             release=config.helm.release,
             namespace=config.helm.namespace,
         )
-    own = mirrored(autoscaler_image(config.eks.version), registry=config.helm.image_registry)
-    return [
-        *images(parse_objects(manifest)),
-        *([own] if config.operators.cluster_autoscaler else []),
-    ]
+    return images(parse_objects(manifest))
 
 
 def images_of(config: Config, *, path: Path) -> list[Image]:
@@ -156,10 +157,11 @@ def refuse_unreachable(path: Path) -> None:
 
 def refusal(image: Image, *, again: str) -> str:
     """Return the line about an image that no node can pull."""
+    remedy = "a registry that the VPC reaches, or an image of your own in helm.values"
     return (
-        f"helm.image_registry: {image.used} comes from outside what the network reaches, so no "
-        "node could pull it: name a registry that the VPC reaches, or an image of your own in "
-        f"helm.values ({again} lists all)"
+        f"{image.key}: {image.used} comes from outside what the network reaches, so no node could "
+        f"pull it: name {remedy if image.key == _REGISTRY else 'a copy in a registry of the VPC'} "
+        f"({again} lists all)"
     )
 
 

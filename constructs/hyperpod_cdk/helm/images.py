@@ -18,7 +18,8 @@ _HOST = r"[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::[0-9]{1,5})?"
 _PATH = r"[a-z0-9]+(?:[._-]+[a-z0-9]+)*"
 # A first component without these is a folder of Docker Hub.
 _HOST_MARKS = frozenset(".:")
-_DOCKER_HUB = "docker.io"
+DOCKER_HUB: Final = "docker.io"
+"""Registry of images that name none; its host is registry-1.docker.io."""
 CHART_REGISTRIES = ("nvcr.io", "public.ecr.aws", "registry-1.docker.io")
 """Hosts of the registries of the official chart's images: of charts/*/values.yaml in
 https://github.com/aws/sagemaker-hyperpod-cli/tree/main/helm_chart/HyperPodHelmChart."""
@@ -47,7 +48,7 @@ def split_image(image: str) -> tuple[str, str]:
     first, _, rest = image.partition("/")
     if rest and (_HOST_MARKS & set(first) or first == "localhost"):
         return first, rest
-    return _DOCKER_HUB, image if rest else f"{_OFFICIAL}/{image}"
+    return DOCKER_HUB, image if rest else f"{_OFFICIAL}/{image}"
 
 
 def mirrored(image: str, *, registry: str | None) -> str:

@@ -112,7 +112,7 @@ class HelmRelease(Construct):
                 "Namespace": namespace,
                 "ChartBucket": asset.s3_bucket_name,
                 "ChartKey": asset.s3_object_key,
-                "ChartDigest": _digest(chart),
+                "ChartDigest": chart_digest(chart),
                 # Not `Stack.to_json_string`: it drops nulls, with which Helm removes a default.
                 "Values": json_in_template(dict(values or {})),
                 "AdoptNamespaces": json.dumps(list(adopt_namespaces)),
@@ -134,7 +134,7 @@ class HelmRelease(Construct):
         self.chart = resource.get_att_string("Chart")
 
 
-def _digest(chart: Path) -> str:
+def chart_digest(chart: Path) -> str:
     """Return the digest of what the asset of a chart holds."""
     if chart.is_file():
         return content_digest([""], read=lambda _: chart.read_bytes())

@@ -16,6 +16,7 @@ from hyperpod_cdk.helm.images import image_of_chart, mirrored
 from hyperpod_cli.deliver.images import Image, commands, digest, listed_images, mirror
 from hyperpod_cli.terminal.errors import OpsError
 from tests.conftest import Raises
+from tests.support.assembly import merged
 from tests.support.commands import ran, run
 from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 from tests.support.played import stubbed
@@ -51,19 +52,39 @@ def test_it_lists_images_and_addons(tmp_path: Path) -> None:
     assert "vpc-cni v1." in printed
 
 
-def test_the_image_of_grafana_is_listed_and_copied_by_its_digest(tmp_path: Path) -> None:
+_IN_GRAFANA = {"observability": {"prometheus": {}, "grafana": {"kind": "in_cluster"}}}
+_WITH_DIRECTORY = {"storage": {"claims": [{"namespace": "team-a", "directory": "/team-a"}]}}
+
+
+@pytest.mark.parametrize(
+    ("chart", "changes"), [("grafana", _IN_GRAFANA), ("fsx-storage", _WITH_DIRECTORY)]
+)
+def test_images_of_own_charts_are_listed_and_copied_by_their_digest(
+    tmp_path: Path, chart: str, changes: dict[str, Any]
+) -> None:
     file = configuration(tmp_path)
-    document = yaml.safe_load(file.read_text("utf-8"))
-    document["observability"] = {"prometheus": {}, "grafana": {"kind": "in_cluster"}}
+    document = merged(yaml.safe_load(file.read_text("utf-8")), changes)
     file.write_text(yaml.safe_dump(document), "utf-8")
-    image = image_of_chart("grafana")
+    image = image_of_chart(chart)
     copy = mirrored(image, registry=document["helm"]["image_registry"])
 
     listed = ran("images", "--config", file).out.splitlines()
     assert {image, f"  deployed as {copy}"} <= {*listed}
     commands = ran("images", "--config", file, "--mirror", "--dry-run").out
     assert f"crane copy {image} {copy}" in commands
-    assert load_config(file).grafana_image == copy
+
+
+def test_the_image_of_a_health_check_is_refused_by_its_own_key(tmp_path: Path) -> None:
+    file = configuration(tmp_path)
+    script = tmp_path / "check.py"
+    script.write_text("#!/bin/sh\n")
+    document = yaml.safe_load(file.read_text("utf-8"))
+    document["node_health"] = {"script": str(script)}
+    file.write_text(yaml.safe_dump(document), "utf-8")
+
+    said = ran("images", "--config", file, "--check")
+    assert said.code == 2
+    assert f"node_health.image: {image_of_chart('node-health')} comes from outside" in said.err
 
 
 def test_a_closed_network_without_a_registry_is_refused(tmp_path: Path) -> None:

@@ -1,9 +1,11 @@
 """What a closed network needs: a private Kubernetes API, and a registry of images."""
 
 from hyperpod_cdk.config.config import Config
-from hyperpod_cdk.facts.addon_versions import autoscaler_image
-from hyperpod_cdk.helm.images import CHART_REGISTRIES, ecr_region, split_image
+from hyperpod_cdk.helm.images import CHART_REGISTRIES, DOCKER_HUB, ecr_region, split_image
+from hyperpod_cdk.helm.own_images import own_images
 from hyperpod_cdk.schema.errors import Finding, Findings, error, warning
+
+_KEY = ("helm", "image_registry")
 
 
 def closed_network(config: Config) -> Findings:
@@ -23,28 +25,27 @@ def closed_network(config: Config) -> Findings:
             message="must be private with network.closed: nothing in it reaches the internet",
             is_default="endpoint_access" not in config.eks.model_fields_set,
         )
-    key = ("helm", "image_registry")
     if registry is None:
         yield from _unreachable(config)
         return
     host = registry.partition("/")[0].partition(":")[0]
     if not config.network.resolves(host):
         message = f"must be of a domain in network.allowed_domains: add {host} there"
-        yield error(key, registry, message)
+        yield error(_KEY, registry, message)
     if not closed:
         return
     place = ecr_region(registry.partition("/")[0])
     if None not in (place, config.region) and place != config.region:
         message = f"must be in {config.region}: VPC endpoints reach ECR in their own region alone"
-        yield error(key, registry, message)
+        yield error(_KEY, registry, message)
 
 
 def _unreachable(config: Config) -> Findings:
     """Find the registries of the images of charts that nodes cannot pull from."""
     network, helm = config.network, config.helm
     registries = [*CHART_REGISTRIES]
-    if config.operators.cluster_autoscaler:
-        registries.append(split_image(autoscaler_image(config.eks.version))[0])
+    own = [split_image(image.used)[0] for image in own_images(config) if image.key == _KEY]
+    registries += [host for host in dict.fromkeys(own) if host not in (*registries, DOCKER_HUB)]
     hosts = [each for each in registries if network.closed or not network.resolves(each)]
     if not hosts:
         return
@@ -68,7 +69,7 @@ def _unreachable(config: Config) -> Findings:
     )
     kind = "a closed network" if network.closed else "a network that resolves listed names alone"
     yield finding(
-        ("helm", "image_registry"),
+        _KEY,
         None,
         f"leaves images of charts in {', '.join(hosts)}, from where nodes of {kind} cannot pull "
         f"them{why}; mirror them with hyperpod-cdk images, and name the registry{remedy}",
