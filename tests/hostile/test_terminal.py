@@ -32,6 +32,10 @@ from tests.support.configs import CONFIG_FOLDER, REPOSITORY
 CONTROLS = [
     *map(chr, {*range(0x20), *range(0x7F, 0xA0)} - {ord("\n"), ord("\t")}),
     *map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A))),
+    # Marks of direction, joiners, spaces without width, a soft hyphen, fillers, ends of lines.
+    *"\u061c\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\u00ad\u180e\u3164\u2800\u2028\u2029",
+    # Tags, which hide a text in a text, and what annotates one.
+    *"\U000e0041\U000e007f\ufff9\U000110bd\U0001d173",
 ]
 # Clears the screen, writes to the clipboard, makes a link, a bell, C1's CSI, and turns text around.
 HOSTILE = "no\x1b[2J\x1b]52;c;QQ==\x07\x1b]8;;http://x\x1b\\\x9b31m\x7f\u202edne\u2066"
@@ -47,7 +51,7 @@ def test_a_control_character_is_shown(character: str) -> None:
 
 
 def test_other_text_stays() -> None:
-    text = "✅ ml-platform: 東京\u00a0é 👩‍💻\t\n"
+    text = "✅ ml-platform: 東京\u00a0é ⚠\ufe0f 💻 שלום مرحبا ├──\t\n"
     assert visible(text) == text
     assert visible("\ud83d") == r"\ud83d"
 

@@ -8,18 +8,32 @@ import threading
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
+from unicodedata import category
 
-# C0 but for tab and newline, DEL, C1, and what changes the direction of text. Half a surrogate pair
-# is in JSON of AWS when a text was cut off, and no encoding takes it.
-# https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters
-_CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNUSUAL = re.compile("[^\t\n\x20-\x7e]")
+# Controls, what formats or turns text around or has no width, and other ends of lines. Half a
+# surrogate pair is in JSON of AWS when a text was cut off, and no encoding takes it.
+# https://www.unicode.org/reports/tr44/#General_Category_Values
+_INVISIBLE = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+# Of other categories, but blank: https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point
+_BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 # A terminal that was hung up: https://pubs.opengroup.org/onlinepubs/9799919799/functions/write.html
 _GONE = (errno.EIO, errno.EPIPE)
 
 
 def visible(text: str) -> str:
-    r"""Return a text, maybe foreign, with control characters as Python writes them: `\x1b`."""
-    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    r"""Return a text, maybe foreign, with what does not show as Python writes it: `\x1b`.
+
+    That is controls, also of the direction of text, and what has no width, such as joiners.
+    """
+    return _UNUSUAL.sub(_shown, text)
+
+
+def _shown(found: re.Match[str]) -> str:
+    character = found[0]
+    if category(character) in _INVISIBLE or character in _BLANK:
+        return character.encode("unicode_escape").decode("ascii")
+    return character
 
 
 class Output:
