@@ -61,19 +61,28 @@ def expanded(text: str, environment: Mapping[str, str]) -> str:
 
 
 def environment_of(
-    container: Object, *, pod: Object, data: Callable[[str, str], Mapping[str, str]]
+    container: Object, *, pod: Object, data: Callable[[str, str], Mapping[str, str] | None]
 ) -> dict[str, str]:
-    """Return the environment that a container's `env` describes.
+    """Return the environment that a container's `envFrom` and, above it, `env` describe.
+
+    https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/#environment-variables
 
     Args:
         container: The container.
         pod: Its pod, whose fields may be referred to.
-        data: Returns what a `Secret` or a `ConfigMap` of a name holds, decoded.
+        data: Returns what a `Secret` or a `ConfigMap` of a name holds, decoded; None without one.
 
     Raises:
-        KeyError: What is referred to does not have the key.
+        KeyError: What is referred to is not there, or does not have the key.
     """
     found: dict[str, str] = {}
+    for each in container.get("envFrom") or ():
+        kind = "Secret" if "secretRef" in each else "ConfigMap"
+        reference = each.get("secretRef") or each["configMapRef"]
+        held = data(kind, reference["name"])
+        if held is None and not reference.get("optional"):
+            raise KeyError(reference["name"])
+        found |= {f"{each.get('prefix', '')}{key}": text for key, text in (held or {}).items()}
     for each in container.get("env") or ():
         source = each.get("valueFrom") or {}
         if "fieldRef" in source:
@@ -81,7 +90,7 @@ def environment_of(
         elif "secretKeyRef" in source or "configMapKeyRef" in source:
             kind = "Secret" if "secretKeyRef" in source else "ConfigMap"
             [reference] = source.values()
-            held = data(kind, reference["name"])
+            held = data(kind, reference["name"]) or {}
             if reference["key"] in held or not reference.get("optional"):
                 found[each["name"]] = held[reference["key"]]
         else:

@@ -229,15 +229,15 @@ class Kubelet:
             space = namespace_of(pod)
             self.api.set_status("v1", "Pod", name_of(pod), status, namespace=space)
 
-    def _data(self, pod: Object) -> Callable[[str, str], Mapping[str, str]]:
-        def data(kind: str, name: str) -> Mapping[str, str]:
+    def _data(self, pod: Object) -> Callable[[str, str], Mapping[str, str] | None]:
+        def data(kind: str, name: str) -> Mapping[str, str] | None:
             for each in self.api.objects("v1", kind, namespace_of(pod)):
                 if name_of(each) == name:
                     held = each.get("data") or {}
                     if kind == "ConfigMap":
                         return held
                     return {key: base64.b64decode(value).decode() for key, value in held.items()}
-            return {}
+            return None
 
         return data
 
@@ -277,7 +277,7 @@ class Kubelet:
                 found[mount["mountPath"]] = folder = known.folder / mount["name"]
                 folder.mkdir(mode=0o700, exist_ok=True)
                 held = self._data(pod)("Secret", volume["secret"]["secretName"])
-                for key, text in held.items():
+                for key, text in (held or {}).items():
                     (folder / key).write_text(text, "utf-8")
         for folder in found.values():
             folder.mkdir(parents=True, exist_ok=True)

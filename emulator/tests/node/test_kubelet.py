@@ -86,6 +86,11 @@ ENV = [
     {"name": "APP", "valueFrom": {"fieldRef": {"fieldPath": "metadata.labels['app']"}}},
     {"name": "WHERE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
 ]
+FROM = [
+    {"secretRef": {"name": "s"}},
+    {"secretRef": {"name": "s"}, "prefix": "MY_"},
+    {"configMapRef": {"name": "none", "optional": True}},
+]
 MOUNTED = {
     "volumeMounts": [{"name": "data", "mountPath": "/fsx"}, {"name": "own", "mountPath": "/own"}]
 }
@@ -105,6 +110,16 @@ VOLUMES = [
             "echo $PLAIN $MADE $TOKEN $APP $WHERE$TMPDIR$USER",
             {"container": {"env": ENV}},
             ("Succeeded", ["one one-$(NONE) secret pod node"]),
+        ),
+        (
+            "echo $token $MY_token $WHO$GONE",
+            {"container": {"envFrom": FROM, "env": [{"name": "WHO", "value": "$(token)"}]}},
+            ("Succeeded", ["secret secret secret"]),
+        ),
+        (
+            "echo $token",
+            {"container": {"envFrom": FROM, "env": [{"name": "token", "value": "own"}]}},
+            ("Succeeded", ["own"]),
         ),
         (
             "echo kept > /fsx/file; echo own > /own/file; cat /fsx/file; ls /fsx/..",
@@ -189,6 +204,7 @@ def test_a_deleted_pod_ends_with_grace_and_one_of_a_lost_node_without(
         ({"container": {"resources": {"limits": {GPU: "1"}}}}, None),
         ({"container": {"resources": {"requests": {"cpu": "3"}}}}, None),
         ({"container": {"env": [ENV[2]]}}, "CreateContainerConfigError"),
+        ({"container": {"envFrom": FROM[:1]}}, "CreateContainerConfigError"),
     ],
 )
 def test_a_pod_waits_for_a_node_that_takes_it_and_for_what_it_names(
