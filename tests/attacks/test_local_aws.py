@@ -10,6 +10,7 @@ import ssl
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from http.client import HTTPConnection, HTTPSConnection
@@ -276,6 +277,61 @@ def test_a_key_that_is_right_is_not_enough(
         asked = Asked(key=own, in_query=in_query, **changes)
         assert asked.answer(environment.aws.endpoint)[0] in {400, 403}
     assert users(environment) == []
+
+
+_GIB, _MIB = 1024**3, 1024**2
+_UNKNOWN = Credentials("AKIAIOSFODNN7EXAMPLE", "test")
+_WRONG = Credentials(ACCOUNT, "test")
+
+
+@pytest.mark.parametrize(
+    ("key", "path", "headers", "expected"),
+    [
+        (None, "/", {}, {403}),
+        (_UNKNOWN, "/", {}, {403}),
+        (_WRONG, "/bucket/key", {"x-amz-content-sha256": "UNSIGNED-PAYLOAD"}, {403}),
+        (_WRONG, "/bucket/key", {"x-amz-content-sha256": "0" * 64}, {403}),
+        # Only the body would show that the signature is wrong.
+        (_WRONG, "/", {}, {413}),
+        (_WRONG, "/", {"x-amz-content-sha256": "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"}, {413}),
+        (None, "/_ministack/cfn-response/x", {"x-amz-content-sha256": "UNSIGNED-PAYLOAD"}, {413}),
+    ],
+)
+def test_no_long_body_of_a_stranger_is_read(
+    environment: RehearsalEnvironment,
+    key: Credentials | None,
+    path: str,
+    headers: dict[str, str],
+    expected: set[int],
+) -> None:
+    url = environment.aws.endpoint
+    request = AWSRequest("PUT", f"{url}{path}", headers, b"")
+    if key is not None:
+        SigV4Auth(key, "s3", "us-east-1").add_auth(request)
+    place = urlsplit(url)
+    for length in (str(_GIB), None):
+        connection = HTTPConnection(str(place.hostname), place.port, timeout=PATIENCE_SECONDS)
+        connection.putrequest("PUT", path)
+        sized = {"Transfer-Encoding": "chunked"} if length is None else {"Content-Length": length}
+        for name, value in {**request.headers, **sized}.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+        # With a length, it is refused before any of the body is there.
+        if length is None and expected == {413}:
+            with suppress(ConnectionError):
+                for _ in range(20):
+                    connection.send(b"100000\r\n" + bytes(_MIB) + b"\r\n")
+        assert connection.getresponse().status in expected
+        connection.close()
+
+
+def test_a_long_object_of_who_has_the_key_is_kept(environment: RehearsalEnvironment) -> None:
+    s3 = environment.clients("s3")
+    s3.create_bucket(Bucket="c-c", CreateBucketConfiguration={"LocationConstraint": REGION})
+
+    s3.put_object(Bucket="c-c", Key="long", Body=bytes(20 * _MIB))
+
+    assert s3.head_object(Bucket="c-c", Key="long")["ContentLength"] == 20 * _MIB
 
 
 def test_the_secret_of_another_run_is_none(environment: RehearsalEnvironment) -> None:

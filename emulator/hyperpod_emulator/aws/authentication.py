@@ -7,6 +7,7 @@ pages of all origins. So each request is verified before MiniStack gets it:
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html
 """
 
+import math
 import os
 import re
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -38,6 +39,10 @@ _ALGORITHM = "AWS4-HMAC-SHA256"
 # answer, each with a random UUID; and what says that the server has started.
 _UNSIGNED = re.compile(r"PUT /_ministack/cfn-(response|signal)/[^/]+|GET /_ministack/health")
 _CORS = b"access-control-"
+# Of a body that is read before its signature can be verified, because no header names its digest,
+# as one does of S3's objects. AWS takes no longer one but for a function's code:
+# https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+_LONGEST_BYTES = 16 * 1024**2
 
 
 def install() -> None:
@@ -66,10 +71,18 @@ async def _serve(serve: _Serve, scope: _Message, receive: _Receive, send: _Send)
     if "origin" in headers or not _HOST.fullmatch(headers.get("host", "")):
         await app._send_response(send, HTTPStatus.FORBIDDEN, {}, b"")
         return
-    messages = [await receive()]
-    while messages[-1].get("more_body"):
-        messages.append(await receive())
-    refusal = _refusal(scope, headers, b"".join(each.get("body", b"") for each in messages))
+    # By the headers first: no body of a stranger is read, or no more than one may be long.
+    refusal = _refusal(scope, headers, None)
+    messages: list[_Message] = []
+    if refusal is None:
+        is_proven = _names_body(headers) and not _is_unsigned(scope)
+        longest = math.inf if is_proven else _LONGEST_BYTES
+        messages = await _read(receive, headers, longest=longest)
+        if not messages:
+            refusal = (HTTPStatus.REQUEST_ENTITY_TOO_LARGE, {}, b"")
+        else:
+            body = b"".join(each.get("body", b"") for each in messages)
+            refusal = _refusal(scope, headers, body)
     if refusal is not None:
         await app._send_response(send, *refusal)
         return
@@ -86,6 +99,19 @@ async def _serve(serve: _Serve, scope: _Message, receive: _Receive, send: _Send)
     await serve(scope, received, send_without_cors)
 
 
+async def _read(receive: _Receive, headers: _Headers, *, longest: float) -> list[_Message]:
+    """Return the messages of a body; none if it is longer than that many bytes."""
+    told = headers.get("content-length", "0")
+    left = longest if told.isdigit() and int(told) <= longest else -1
+    messages: list[_Message] = []
+    while left >= 0:
+        messages.append(await receive())
+        left -= len(messages[-1].get("body", b""))
+        if not messages[-1].get("more_body"):
+            break
+    return messages if left >= 0 else []
+
+
 def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[str, str]:
     """Return headers by their names in lower case, repeated ones as they are signed."""
     joined: dict[str, str] = {}
@@ -95,10 +121,19 @@ def _joined(pairs: list[tuple[bytes, bytes]]) -> dict[str, str]:
     return joined
 
 
-def _refusal(scope: _Message, headers: _Headers, body: bytes) -> tuple[int, Any, bytes] | None:
-    """Return the answer to who may not call, as the service that was asked words it."""
+def _is_unsigned(scope: _Message) -> bool:
+    return _UNSIGNED.fullmatch(f"{scope['method']} {scope['path']}") is not None
+
+
+def _refusal(
+    scope: _Message, headers: _Headers, body: bytes | None
+) -> tuple[int, Any, bytes] | None:
+    """Return the answer to who may not call, as the service that was asked words it.
+
+    Without a body, by what the headers say: a signature of one that they do not name stays open.
+    """
     method, path = scope["method"], scope["path"]
-    if _UNSIGNED.fullmatch(f"{method} {path}"):
+    if _is_unsigned(scope):
         return None
     query = parse_qs(scope["query_string"].decode("utf-8", "replace"), keep_blank_values=True)
     raw_path = (scope.get("raw_path") or quote(path).encode()).decode("latin-1")
@@ -114,7 +149,11 @@ def _refusal(scope: _Message, headers: _Headers, body: bytes) -> tuple[int, Any,
 
 
 def _failure(
-    method: str, raw_path: str, query: Mapping[str, list[str]], headers: _Headers, body: bytes
+    method: str,
+    raw_path: str,
+    query: Mapping[str, list[str]],
+    headers: _Headers,
+    body: bytes | None,
 ) -> tuple[str, str] | None:
     """Return code and message of what is wrong with a signature, in the header or in the query."""
     presigned = "authorization" not in headers
@@ -138,17 +177,25 @@ def _failure(
     credential = iam_evaluator.resolve_credential(key, _account_of(key), token)
     if isinstance(credential, iam_evaluator.CredentialResolutionError):
         return credential.code, credential.message
-    failure: tuple[str, str] | None = sigv4.header_signature_failure(
-        signature,
-        credential.secret_access_key,
-        method,
-        raw_path,
-        query,
-        headers,
-        body,
-        presigned=presigned,
-    )
+    failure: tuple[str, str] | None = None
+    if body is not None or _names_body(headers):
+        failure = sigv4.header_signature_failure(
+            signature,
+            credential.secret_access_key,
+            method,
+            raw_path,
+            query,
+            headers,
+            body or b"",
+            presigned=presigned,
+        )
     return failure
+
+
+def _names_body(headers: _Headers) -> bool:
+    """Say whether a signature of the headers is one of the body: of its digest, or of none."""
+    named = headers.get("x-amz-content-sha256", "")
+    return named != "" and not named.startswith("STREAMING-AWS4-")
 
 
 def _account_of(key: str) -> str:
