@@ -200,8 +200,8 @@ class Turn:
         operation = self._operation.began_at if self._operation else self._begun_at
         is_former = self.request.request_id in entry.former
         is_later = entry.is_later(operation=operation, began_at=self._begun_at)
-        # An operation sends a resource one request: it is that of another one.
-        is_others = bool(entry.request) and entry.operation == operation
+        # An operation that is known sends a resource one request: it is that of another one.
+        is_others = bool(entry.request and operation) and entry.operation == operation
         if (is_later or is_others) and self._is_early() and not is_former:
             raise self._unshown("they do not show this request yet")
         if is_former or is_later or (is_others and self._is_repeated):

@@ -137,13 +137,14 @@ def test_an_editor_submits_the_charts_job(stage: Stage, tmp_path: Path) -> None:
     document = json.dumps({"Version": "2012-10-17", "Statement": [look]})
     iam.put_user_policy(UserName="researcher", PolicyName="Look", PolicyDocument=document)
     person = Person(environment=stage.environment, home=tmp_path, user="researcher")
-    (job,) = rendered(
+    objects = rendered(
         "training",
         name="chart",
         namespace="default",
         values={"image": "registry.invalid/x:1"},
         files=[asset_directory("charts") / "training/values/hyperpod-pytorch-job.yaml"],
     )
+    (job,) = (one for one in objects if one["kind"] == "HyperPodPyTorchJob")
     (tmp_path / "job.json").write_text(json.dumps(job), "utf-8")
 
     for command in (

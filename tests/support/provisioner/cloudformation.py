@@ -77,8 +77,8 @@ class Time:
 class FakeCloudFormation:
     """One stack whose status the test sets; None: there is no such stack.
 
-    Each status is another operation's, which begins when it is set, a moment after what was before.
-    Until a request is sent, the resource has an event of each kind whenever it is asked for.
+    Each status is another operation's, which begins when it is set, a moment after what was before,
+    and each request after the first. Until a request is sent, the resource has an event of each kind whenever it is asked for.
     """
 
     def __init__(self, *, status: str | None = "CREATE_IN_PROGRESS") -> None:
@@ -91,7 +91,10 @@ class FakeCloudFormation:
         self._sent: list[dict[str, Any]] = []
 
     def sends(self, request_type: str, properties: Mapping[str, Any]) -> None:
-        """Show the event that precedes a request."""
+        """Show the event that precedes a request, in an operation that has had none."""
+        if self._sent:
+            self.wait()
+            self._said.append((self.status, self.now()))
         self._sent.append(
             {
                 "LogicalResourceId": "Resource",
