@@ -78,7 +78,8 @@ class FakeCloudFormation:
     """One stack whose status the test sets; None: there is no such stack.
 
     Each status is another operation's, which begins when it is set, a moment after what was before,
-    and each request after the first. Until a request is sent, the resource has an event of each kind whenever it is asked for.
+    and so does that of each request after the first. Until a request is sent, the resource has an
+    event of each kind whenever it is asked for.
     """
 
     def __init__(self, *, status: str | None = "CREATE_IN_PROGRESS") -> None:
