@@ -15,6 +15,8 @@ VALUES = {
     "privileged": ["dev-gpu"],
     "made": [{"name": "team-a"}],
 }
+DEVICES = "NVIDIA_VISIBLE_DEVICES"
+FIELD = {"fieldRef": {"fieldPath": "metadata.name"}}
 PRIVILEGED: dict[str, Any] = {"securityContext": {"privileged": True}}
 
 
@@ -64,6 +66,18 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             {"securityContext": {"sysctls": [{"name": "kernel.sem", "value": "1"}]}},
         ),
         ("windows", {"securityContext": {"windowsOptions": {"hostProcess": True}}}, {}),
+        ("env NVIDIA_VISIBLE_DEVICES", {"env": [{"name": DEVICES, "value": "all"}]}, {}),
+        ("env NVIDIA_VISIBLE_DEVICES", {"env": [{"name": DEVICES, "value": ""}]}, {}),
+        ("env NVIDIA_VISIBLE_DEVICES", {"env": [{"name": DEVICES, "valueFrom": FIELD}]}, {}),
+        # The kubelet puts a container's own after that of the device plugin.
+        (
+            "env NVIDIA_VISIBLE_DEVICES",
+            {
+                "env": [{"name": DEVICES, "value": "0,1"}],
+                "resources": {"limits": {"nvidia.com/gpu": "1"}},
+            },
+            {},
+        ),
         ("host of", {"livenessProbe": {"httpGet": {"host": "10.0.0.1", "port": 80}}}, {}),
         ("host of", {"lifecycle": {"preStop": {"tcpSocket": {"host": "::1", "port": 80}}}}, {}),
     ],
@@ -106,6 +120,7 @@ def test_pods_of_jobs_that_train_are_admitted(cluster: Cluster) -> None:
         ],
     )
 
+    training["spec"]["containers"][0]["env"] = [{"name": DEVICES, "value": "void"}]
     cluster.kubectl("create", "-f", "-", stdin=training)
 
 
