@@ -102,7 +102,11 @@ CLAIMS = [{}, {"namespace": "vision"}]
 ADDED: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "editors": (
         {"eks": {"editors": [EDITOR]}},
-        [("eks.access", "eks.editors"), ("eks.access", "eks.editors")],
+        [
+            ("eks.access", "eks.editors"),
+            ("eks.access", "eks.editors"),
+            ("eks.isolation", "eks.editors"),
+        ],
     ),
     "viewers": (
         {"eks": {"viewers": ["arn:aws:iam::111122223333:user/eve"]}},
@@ -112,7 +116,15 @@ ADDED: dict[str, tuple[dict[str, Any], list[tuple[str, str]]]] = {
     "capacity": ({"storage": {"capacity_gib": 2400}}, [("storage.capacity", "storage")]),
     "governance": (
         {"teams": [TEAM], "governance": {}},
-        [("storage.claim-new", "storage"), ("governance.team-new", "teams.vision")],
+        [
+            ("eks.isolation", "teams.vision"),
+            ("storage.claim-new", "storage"),
+            ("governance.team-new", "teams.vision"),
+        ],
+    ),
+    "teams": (
+        {"teams": [{"name": "vision", "directory": None, "viewers": EDITOR["principals"]}]},
+        [("eks.access", "teams"), ("eks.isolation", "teams.vision")],
     ),
     "gateways": (
         {"network": {"nat_gateways": "single"}},

@@ -20,7 +20,21 @@ _ACCOUNTING = "`cluster.slurm.accounting`"
 
 _ROWS: Sequence[Sequence[str]] = (
     (
-        "**editor** (`eks.editors`)",
+        "**editor** of a team (`teams`)",
+        "all in its namespaces but quotas and roles",
+        "none, but pods of teams with `trust: shared`",
+        "none: pods meet `baseline`",
+        "roles of Pod Identity in its namespaces; as a job",
+    ),
+    (
+        "**viewer** of a team",
+        "sees pods and logs in its namespaces, no Secrets",
+        "none",
+        "none",
+        "none",
+    ),
+    (
+        "**editor** of others (`eks.editors`)",
         "all in its namespaces but quotas and roles",
         "files of each claim there (its `directory`), as any uid; no ports of pods elsewhere",
         "none: pods meet `baseline`",

@@ -1,14 +1,17 @@
 """What a change does to the control plane, to its add-ons, and to who may do what in Kubernetes."""
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 
 from hyperpod_cdk.effects.effect import Effect, Properties, StackState, changes
 from hyperpod_cdk.eks.access import ADMIN_POLICY, EDIT_POLICY, TRAINING_POLICY, VIEW_POLICY
-from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON
+from hyperpod_cdk.eks.section import DAEMON_SET_ADDONS, DNS_ADDON, ISOLATION_RELEASE
 from hyperpod_cdk.facts.operator_addons import OPERATOR_ADDONS
 from hyperpod_cdk.schema.errors import KeyPath
 
+_RELEASE = "Custom::HelmRelease"
 _CLUSTER, _ENTRY, ADDON = "AWS::EKS::Cluster", "AWS::EKS::AccessEntry", "AWS::EKS::Addon"
 # Of these, the section `operators` says what becomes.
 _OPERATORS = frozenset(addon.name for addon in OPERATOR_ADDONS)
@@ -31,6 +34,7 @@ def effects(former: StackState, wanted: StackState) -> Iterator[Effect]:
     # A first deployment is told by what it makes.
     if former.template:
         yield from _of_entries(former, wanted)
+        yield from _of_namespaces(former, wanted)
         yield from _of_addons(former, wanted)
 
 
@@ -52,8 +56,9 @@ def _version(state: StackState) -> str:
 
 
 def _of_entries(former: StackState, wanted: StackState) -> Iterator[Effect]:
+    teams = {**_apart(former), **_apart(wanted)}
     for logical_id, *entries in changes(former, wanted, _ENTRY):
-        had, has = ([*_rights(each or {})] for each in entries)
+        had, has = ([*_rights(each or {}, teams=teams)] for each in entries)
         make = partial(Effect, resources=frozenset([logical_id]))
         for who, right, place in has:
             if (who, right, place) not in had:
@@ -64,7 +69,7 @@ def _of_entries(former: StackState, wanted: StackState) -> Iterator[Effect]:
                 yield make(rule="eks.access-removed", text=text, place=place)
 
 
-def _rights(entry: Properties) -> Iterator[tuple[str, str, KeyPath]]:
+def _rights(entry: Properties, *, teams: Mapping[str, str]) -> Iterator[tuple[str, str, KeyPath]]:
     """Yield who, may do what where, and its key; nothing of roles that the stacks make."""
     who = str(entry.get("PrincipalArn", "")).partition(":iam::")[2].partition(":")[2]
     if not who.startswith(_NAMED):
@@ -72,9 +77,47 @@ def _rights(entry: Properties) -> Iterator[tuple[str, str, KeyPath]]:
     for policy in entry.get("AccessPolicies", ()):
         name = str(policy.get("PolicyArn")).rpartition("/")[2]
         scope = policy.get("AccessScope", {})
-        where = f" in {', '.join(scope['Namespaces'])}" if scope.get("Namespaces") else ""
+        namespaces = scope.get("Namespaces") or ()
+        where = f" in {', '.join(namespaces)}" if namespaces else ""
         right, key = _RIGHTS.get(name, (f"do what {name} allows", ""))
-        yield who.replace("/", " ", 1), f"{right}{where}", ("eks", key) if key else ("eks",)
+        place: KeyPath = ("eks", key) if key else ("eks",)
+        if namespaces and all(teams.get(each) for each in namespaces):
+            place = ("teams",)
+        yield who.replace("/", " ", 1), f"{right}{where}", place
+
+
+def _of_namespaces(former: StackState, wanted: StackState) -> Iterator[Effect]:
+    """Yield which namespaces are kept apart from others, and which no longer are."""
+    had, has = (_apart(state) for state in (former, wanted))
+    for name in sorted(had.keys() ^ has.keys()):
+        text = (
+            f"pods in {name} are kept apart from other namespaces"
+            if name in has
+            else f"pods in {name}, which stays with all in it, are no longer kept apart from other "
+            "namespaces, nor from the nodes"
+        )
+        team = has.get(name, had.get(name))
+        yield Effect(
+            rule="eks.isolation",
+            text=text,
+            place=("teams", team) if team else ("eks", "editors"),
+            resources=frozenset(wanted.of_type(_RELEASE)),
+        )
+
+
+def _apart(state: StackState) -> Mapping[str, str]:
+    """Return the namespaces with a network policy, each with its team, if it has one."""
+    with suppress(AttributeError, KeyError, TypeError, ValueError):
+        for release in state.of_type(_RELEASE).values():
+            if release.get("Release") == ISOLATION_RELEASE:
+                values = json.loads(release["Values"])
+                teams = {
+                    name: each["name"]
+                    for each in values.get("users", ())
+                    for name in each["namespaces"]
+                }
+                return {each["name"]: teams.get(each["name"], "") for each in values["made"]}
+    return {}
 
 
 def _of_addons(former: StackState, wanted: StackState) -> Iterator[Effect]:

@@ -116,6 +116,11 @@ class ClaimConfig(Section):
     claim is deleted. Default: false, it exists."""
 
     @property
+    def team(self) -> str | None:
+        """The team whose directory it shows; None for one that is written in `storage`."""
+        return None
+
+    @property
     def owner(self) -> int | None:
         """The user that its directory is given to; None leaves it as it is."""
         return None

@@ -288,22 +288,27 @@ class FileSystemClaims(HelmRelease):
             name = claim.name or f"{files.label}-claim"
             if claim == ClaimConfig():
                 continue  # as that of 0.1.0
-            FixedValue(
-                self,
-                f"Access:{claim.namespace}:{name}",
-                key=(*key, "claims", index, "access"),
-                value=claim.access,
-                reason="Kubernetes does not change a claim",
-                instead="write a claim of another name",
-            )
+            if claim.team is None:
+                FixedValue(
+                    self,
+                    f"Access:{claim.namespace}:{name}",
+                    key=(*key, "claims", index, "access"),
+                    value=claim.access,
+                    reason="Kubernetes does not change a claim",
+                    instead="write a claim of another name",
+                )
             if claim.directory is not None:
                 FixedValue(
                     self,
                     f"Directory:{claim.namespace}:{name}",
-                    key=(*key, "claims", index, "directory"),
+                    key=(*key, "claims", index, "directory")
+                    if claim.team is None
+                    else ("teams", claim.team, "directory"),
                     value=claim.directory,
                     reason="Kubernetes does not change a volume",
-                    instead="write a claim of another name",
+                    instead="write a claim of another name"
+                    if claim.team is None
+                    else "deploy with directory: null in between, which deletes no file",
                 )
 
 

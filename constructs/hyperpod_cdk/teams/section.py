@@ -177,7 +177,12 @@ class TeamConfig(Section):
     def claims(self) -> tuple[ClaimConfig, ...]:
         """The claims of its directory, one in each namespace."""
         return tuple(
-            TeamClaim(namespace=name, directory=self.directory, of_user=self.user_ids.first)
+            TeamClaim(
+                namespace=name,
+                directory=self.directory,
+                of_team=self.name,
+                of_user=self.user_ids.first,
+            )
             for name in (self.namespaces if self.directory is not None else ())
         )
 
@@ -256,7 +261,13 @@ class TeamNamespaces(EditorsConfig):
 class TeamClaim(ClaimConfig):
     """A claim whose directory belongs to a user."""
 
+    of_team: str
     of_user: int
+
+    @property
+    def team(self) -> str:
+        """The team whose directory it shows."""
+        return self.of_team
 
     @property
     def owner(self) -> int:

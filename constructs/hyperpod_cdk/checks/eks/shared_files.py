@@ -23,7 +23,7 @@ def shared_files(config: Config) -> Findings:
             if _have_other_editors(config, one, other) and _overlap(one, other):
                 # A team's claim, which comes last, is not written there.
                 written = [(first, one), (index, other)]
-                (_, whose), (at, claim) = written if other.owner is None else written[::-1]
+                (_, whose), (at, claim) = written if other.team is None else written[::-1]
                 yield warning(
                     (*place, at, "directory"),
                     claim.directory,
