@@ -87,13 +87,13 @@ StorageGib = Annotated[int, Field(ge=0, le=_MOST_GIB)]
 
 
 class UserIdsConfig(Section):
-    """Numbers of users, and of their groups, without a gap."""
+    """Numbers of users, and of groups."""
 
     first: Annotated[int, Field(ge=1, le=_MOST_USER)]
-    """The first number; what a team's jobs run as by default, and whose its directory is."""
+    """The first; train runs jobs as it."""
 
     count: Annotated[int, Field(ge=1, le=_MOST_USER)] = 1000
-    """How many there are. Default: 1000."""
+    """How many. Default: 1000."""
 
     @property
     def last(self) -> int:

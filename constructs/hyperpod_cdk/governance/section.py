@@ -40,10 +40,7 @@ DEFAULT_PRIORITIES: Final = (
 
 
 class GovernanceConfig(Section):
-    """Task governance: priorities of jobs, and how teams share idle compute.
-
-    Quotas are those of the section `teams`.
-    """
+    """Task governance, by the quotas of `teams`."""
 
     absent: ClassVar[Mapping[str, str]] = {
         "teams": "teams are a section of their own; move the list to teams: at the top of the file"

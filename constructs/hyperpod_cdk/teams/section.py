@@ -90,7 +90,7 @@ class QuotaConfig(Section):
 
 
 class TeamConfig(Section):
-    """A team: its namespaces, people, quota, files and users, apart from those of other teams."""
+    """A team: namespaces, people, quota, files and users, apart from those of others."""
 
     name: Annotated[GovernedName, Field(examples=["research"])]
     """Name of the team."""
@@ -98,16 +98,14 @@ class TeamConfig(Section):
     namespaces: Annotated[
         Listed[Namespace], judged(namespace_findings), Field(examples=[["research-dev"]])
     ] = Field(default_factory=lambda data: (namespace_of(data.get("name", "")),))
-    """Namespaces of the team, which are made if they do not exist, and kept. Default:
-    hyperpod-ns-<name>, where HyperPod queues the jobs of a team with a quota."""
+    """Namespaces, which are made if they do not exist, and kept. Default: hyperpod-ns-<name>, where
+    HyperPod queues the jobs of a quota."""
 
     editors: Annotated[Listed[PrincipalArn], judged(listed_once)] = ()
-    """ARNs of IAM roles and users that run jobs in the namespaces, as those of eks.editors do.
-    Default: admins only."""
+    """ARNs of IAM roles and users that run jobs there, as by eks.editors. Default: admins only."""
 
     viewers: Annotated[Listed[PrincipalArn], judged(listed_once)] = ()
-    """ARNs of IAM roles and users that see the objects of the namespaces, as those of eks.viewers
-    do everywhere. Default: none."""
+    """ARNs of IAM roles and users that look on there, as by eks.viewers. Default: none."""
 
     quota: Annotated[
         Listed[QuotaConfig],
@@ -116,8 +114,7 @@ class TeamConfig(Section):
             noun="instance types",
         ),
     ] = ()
-    """Compute that is reserved for the team, by instance type; needs the section governance.
-    Default: none."""
+    """Compute that is reserved for the team, by instance type; needs governance. Default: none."""
 
     weight: Annotated[Weight, Field(examples=[50])] = 0
     """Its share of idle compute, relative to the weights of the other teams, 0 to 100. Default:
@@ -138,26 +135,23 @@ class TeamConfig(Section):
     directory: Annotated[Directory | None, Field(examples=["/teams/research"])] = Field(
         default_factory=lambda data: f"/{data.get('name', 'team')}"
     )
-    """Directory of the shared file system that a claim fsx-claim in each of its namespaces shows as
-    the whole. It is made if it does not exist, given to the first of user_ids, and closed to
-    others. Cannot be changed later. Default: /<name>, if there is storage; null for no claim."""
+    """Directory of the shared file system that the claim fsx-claim of each namespace shows as the
+    whole. It is made, and given to the first of user_ids alone. Cannot be changed later. Default:
+    /<name>; null for no claim."""
 
     dynamic_storage_gib: StorageGib = EditorsConfig.model_fields["dynamic_storage_gib"].default
-    """How much the claims of each namespace may ask of storage.dynamic_provisioning together, in
-    GiB; 0 for nothing. Default: 4800, four of the smallest file systems."""
+    """Limit of dynamic storage in each namespace, in GiB, as in eks.editors. Default: 4800."""
 
     public: bool = False
-    """Consent: whether Services of type LoadBalancer and internet-facing Ingresses may let the
-    internet reach pods of the namespaces. Default: false."""
+    """Consent: whether the internet may reach its pods, as in eks.editors. Default: false."""
 
     user_ids: Annotated[UserIdsConfig, Field(examples=[{"first": 20000, "count": 100}])] = Field(
         default_factory=lambda data: user_ids_of(data.get("name", ""))
     )
-    """Users that pods of the namespaces which mount a claim must run as. Default: 1000 that follow
-    from the name."""
+    """Users that pods with a claim run as. Default: 1000 that follow from the name."""
 
     trust: Literal["shared"] | None = None
-    """shared: pods of all teams that say so reach each other. Default: none do."""
+    """shared: its pods, and those of other teams that say so, reach each other. Default: none."""
 
     @property
     def access(self) -> EditorsConfig:
