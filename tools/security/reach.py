@@ -20,25 +20,19 @@ _ACCOUNTING = "`cluster.slurm.accounting`"
 
 _ROWS: Sequence[Sequence[str]] = (
     (
-        "**editor** of a team (`teams`)",
+        "**editor** (`teams`, `eks.editors`)",
         "all in its namespaces but quotas and roles",
-        "none, but pods of teams with `trust: shared`",
+        "files of claims there (their `directory`), as uids of the team, without one any; "
+        "pods elsewhere with `trust: shared`",
         "none: pods meet `baseline`",
         "roles of Pod Identity in its namespaces; as a job",
     ),
     (
-        "**viewer** of a team",
-        "sees pods and logs in its namespaces, no Secrets",
+        "**viewer** (`teams`, `eks.viewers`)",
+        "sees pods and logs, no Secrets",
+        "logs",
         "none",
         "none",
-        "none",
-    ),
-    (
-        "**editor** of others (`eks.editors`)",
-        "all in its namespaces but quotas and roles",
-        "files of each claim there (its `directory`), as any uid; no ports of pods elsewhere",
-        "none: pods meet `baseline`",
-        "roles of Pod Identity in its namespaces; as a job",
     ),
     (
         "**data scientist**",

@@ -108,9 +108,9 @@ class Config(Section):
     storage stack is protected by itself. Default: false."""
 
     log_retention_days: LogRetentionDays | None = None
-    """How many days CloudWatch keeps the logs of the control plane, the VPC and the provisioner,
-    and the logs of containers and nodes of observability.cloudwatch, and S3 keeps the access logs
-    of the lifecycle bucket. Default: 30 for the VPC, containers and nodes, 90 for the others."""
+    """How many days CloudWatch keeps the logs of the control plane, the VPC, the provisioner,
+    containers and nodes, and S3 the access logs of the lifecycle bucket. Default: 30 for the VPC,
+    containers and nodes, 90 for the others."""
 
     cluster: Annotated[ClusterConfig, Field(json_schema_extra=_or_null)]
     """The HyperPod cluster; null for none, with node_groups alone."""

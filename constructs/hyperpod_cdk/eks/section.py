@@ -120,18 +120,17 @@ class EditorsConfig(Section):
     namespaces: Annotated[
         Listed[EditorsNamespace], judged(namespace_findings), Field(examples=[["team-b"]])
     ]
-    """Kubernetes namespaces, which are made if they do not exist, and get a network policy; *
-    stands for any characters, as in dev-*, of namespaces that get none.
-    Namespaces of Kubernetes and of the charts are not allowed, because an editor could use their
-    service accounts."""
+    """Namespaces, which are made if they do not exist, and get a network policy; * stands for any
+    characters, as in dev-*, of namespaces that get none. Namespaces of Kubernetes and of the charts
+    are not allowed."""
 
     principals: Annotated[Listed[PrincipalArn], judged(_principal_findings)]
     """ARNs of IAM roles and users that may change everything in the namespaces, including secrets,
     except quotas and roles."""
 
     training_jobs: bool = True
-    """Whether they may also run jobs of the training operators, such as a PyTorchJob, by the access
-    policy AmazonSagemakerHyperpodTrainingPolicy. Default: true."""
+    """Whether they may also run jobs of the training operators, such as a PyTorchJob. Default:
+    true."""
 
     privileged_namespaces: Annotated[Listed[EditorsNamespace], Field(examples=[["team-a"]])] = ()
     """Consent: namespaces in which pods may be privileged, so that editors can become root on every
@@ -143,8 +142,7 @@ class EditorsConfig(Section):
 
     dynamic_storage_gib: StorageGib = 4800
     """How much the claims of each namespace may ask of storage.dynamic_provisioning together, in
-    GiB; 0 for nothing. A pattern of namespaces has no limit. Default: 4800, four of the smallest
-    file systems."""
+    GiB; 0 for nothing. A pattern has no limit. Default: 4800."""
 
     @property
     def team(self) -> str:

@@ -116,9 +116,9 @@ class NodeGroupConfig(GroupConfig):
     fsx_lustre_mounts: Annotated[
         Listed[FsxLustreMountConfig], ListLimits(shape_name=_STORAGE_SHAPE, noun="mounts")
     ] = ()
-    """FSx for Lustre file systems that HyperPod mounts on each instance, outside Kubernetes. With
-    EKS, the deployment's own one needs no entry, since pods reach it through a claim. Default: with
-    EKS none, with Slurm the deployment's own one at /fsx."""
+    """FSx for Lustre file systems that HyperPod mounts on each instance, outside Kubernetes, where
+    pods reach the deployment's own one through a claim. Default: with EKS none, with Slurm the
+    deployment's own one at /fsx."""
 
     fsx_openzfs_mounts: Annotated[
         Listed[FsxOpenZfsMountConfig], ListLimits(shape_name=_STORAGE_SHAPE, noun="mounts")

@@ -155,9 +155,9 @@ class ClusterConfig(WaitingConfig):
         judged(data_bucket_findings),
         Field(examples=[[{"name": "another-bucket"}]]),
     ] = ()
-    """S3 buckets that the role of the nodes reads, such as those of training data: for lifecycle
-    scripts, and for pods on the network of the host. Other pods get a role of their own by EKS Pod
-    Identity. A group with an execution_role_arn reads what that role allows. Default: none."""
+    """S3 buckets that the role of the nodes reads: for lifecycle scripts, and pods on the network
+    of the host; other pods get a role by EKS Pod Identity. A group with an execution_role_arn reads
+    what that role allows. Default: none."""
 
     instance_groups: Annotated[Listed[InstanceGroupConfig], Api("InstanceGroups")]
     """The groups of nodes, 1 to 100."""

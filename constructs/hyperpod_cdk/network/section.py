@@ -100,9 +100,9 @@ class NetworkConfig(Section):
     absent: ClassVar[Mapping[str, str]] = {"vpc": "it is vpc_cidr, or vpc_id for one that exists"}
 
     vpc_id: VpcId | None = None
-    """ID of a VPC that exists, in place of vpc_cidr. Of the subnets, those with CIDR blocks are
-    created in it and those with IDs are used as they are; apart from the keys that begin with
-    `add_`, nothing else in it is changed. Default: a new VPC."""
+    """ID of a VPC that exists, in place of vpc_cidr. Subnets with CIDR blocks are created in it;
+    apart from the keys that begin with `add_`, nothing else in it is changed. Default: a new
+    VPC."""
 
     vpc_cidr: Annotated[
         AllocatableCidr | None, Field(examples=["10.192.0.0/17", "10.0.0.0/16"])
@@ -131,9 +131,8 @@ class NetworkConfig(Section):
         Field(examples=[["registry.example.com", "*.huggingface.co"], []]),
     ] = None
     """Domains that a new VPC resolves, in addition to those of AWS and of its instances: a name, or
-    *. and a domain for all of its subdomains. Route 53 Resolver DNS Firewall blocks queries for all
-    others, so that no data leaves in them. Default: every domain; in a closed network, no other
-    domains."""
+    *. and a domain for all of its subdomains. Route 53 Resolver DNS Firewall blocks all others.
+    Default: every domain; in a closed network, no other domains."""
 
     add_cidrs_to_vpc: bool = False
     """Whether to add the CIDR blocks of new HyperPod subnets to an existing VPC, all of them, as

@@ -47,15 +47,14 @@ class OperatorsConfig(Section):
     which is retained. Default: false."""
 
     node_monitoring_agent: bool = False
-    """The EKS node monitoring agent, which monitors the hardware of node groups' nodes, including
-    GPUs and Neuron devices, so that EKS repairs nodes with faulty hardware; HyperPod's nodes have
-    an agent of their own. Default: false, and EKS repairs only nodes that are not ready."""
+    """The EKS node monitoring agent, by which EKS repairs nodes of node groups with faulty
+    hardware, such as GPUs; HyperPod's nodes have an agent of their own. Default: false, and EKS
+    repairs only nodes that are not ready."""
 
     cluster_autoscaler: bool = False
     """The Cluster Autoscaler: adds nodes to node_groups, up to max_size, while pods wait, and
-    removes nodes that were empty for ten minutes, down to min_size. desired_size is then the
-    initial size, and later deployments keep the current size. Not with a HyperPod cluster, whose
-    nodes make it stop. Default: false."""
+    removes those that were empty for ten minutes, down to min_size. desired_size is then the
+    initial size. Not with a HyperPod cluster, whose nodes make it stop. Default: false."""
 
     @property
     def addons(self) -> tuple[OperatorAddon, ...]:

@@ -107,9 +107,8 @@ class ClaimConfig(Section):
     another claim."""
 
     directory: Annotated[Directory | None, Field(examples=["/teams/research"])] = None
-    """Directory of the file system that its pods see as the whole: they reach no file outside, not
-    even as root. It is made if it does not exist. Cannot be changed later: name another claim.
-    Default: the whole file system."""
+    """Directory that its pods see as the whole: they reach no file outside, not even as root. It is
+    made. Cannot be changed later: name another claim. Default: the whole file system."""
 
     create_namespace: bool = False
     """Whether the namespace is created, or taken over if no Helm release has it, and kept when the

@@ -182,9 +182,10 @@ CASES[node_roles] = {
     "of editors": (_of_nodes(editors=_EDITORS), (ERROR, "eks.editors[0].principals[1]")),
     "of a team": (
         config(
-            teams=[{"name": "a", "editors": [_NODES], "viewers": [_PERSON]}],
+            teams=[{"name": "a", "editors": [_NODES], "viewers": [_NODES]}],
             cluster={"execution_role_arn": _NODES},
         ),
         (ERROR, "teams[0].editors[0]"),
+        (ERROR, "teams[0].viewers[0]"),
     ),
 }
