@@ -110,10 +110,9 @@ class NetworkConfig(Section):
     """Primary IPv4 CIDR block of a new VPC, /16 to /28; cannot be changed later."""
 
     closed: bool = False
-    """Whether nothing in a new VPC reaches the internet or is reached from it: no internet gateway,
-    NAT gateway or public subnet, but VPC endpoints of the AWS services. It needs
-    eks.endpoint_access: private, and a registry that the VPC reaches (helm.image_registry).
-    Default: false."""
+    """Whether nothing in a new VPC reaches the internet or is reached from it: no gateway or public
+    subnet, but VPC endpoints of AWS. It needs eks.endpoint_access: private, and a registry that the
+    VPC reaches (helm.image_registry). Default: false."""
 
     endpoint_policies: Annotated[
         Literal["own_account", "full_access"],
@@ -122,8 +121,7 @@ class NetworkConfig(Section):
     ] = _OWN_ACCOUNT
     """What the VPC endpoints of a closed network allow. own_account: the actions of
     the page closed-network of the docs, for principals and buckets of this account. full_access:
-    everything, as AWS's default policy does, to find out whether a policy is the cause of a
-    problem."""
+    everything, as AWS's default policy does, to find the cause of a problem."""
 
     allowed_domains: Annotated[
         Listed[Domain] | None,

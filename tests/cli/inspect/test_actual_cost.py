@@ -35,10 +35,12 @@ def series(value: float, **labels: str) -> Series:
 def test_dollars_are_divided_by_what_pods_have() -> None:
     nodes = [series(3, **{_TYPE: G5}), series(1, **{_TYPE: M5})]
     used = [
-        series(1.5, namespace="hyperpod-ns-research", **{_TYPE: G5}),
+        series(1, namespace="hyperpod-ns-research", **{_TYPE: G5}),
+        series(0.5, namespace="research-dev", **{_TYPE: G5}),
         series(0.25, namespace="default", **{_TYPE: G5}),
     ]
-    found = month_of(nodes, used, step_seconds=3600, region="us-west-2")
+    teams = {"research-dev": "research"}
+    found = month_of(nodes, used, step_seconds=3600, region="us-west-2", teams=teams)
 
     assert found is not None
     assert [(part.name, part.node_hours, part.share) for part in found.parts] == [

@@ -67,7 +67,8 @@ def _by_metrics(loaded: Config, config: Path, *, start: datetime, end: datetime)
         series(query, endpoint=endpoint, session=session, start=start, end=end, step_seconds=step)
         for query in (nodes_query(cluster.id), usage_query(cluster.id))
     )
-    month = month_of(nodes, used, step_seconds=step, region=session.region)
+    teams = {name: team.name for team in loaded.teams for name in team.namespaces}
+    month = month_of(nodes, used, step_seconds=step, region=session.region, teams=teams)
     if month is None:
         raise OpsError(
             f"--month: {start:%Y-%m} has no metrics of {cluster.name} ({cluster.id}) in "

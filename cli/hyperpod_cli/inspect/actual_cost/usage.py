@@ -78,11 +78,16 @@ class Month:
 
 
 def month_of(
-    nodes: Sequence[Series], used: Sequence[Series], *, step_seconds: int, region: str | None
+    nodes: Sequence[Series],
+    used: Sequence[Series],
+    *,
+    step_seconds: int,
+    region: str | None,
+    teams: Mapping[str, str] | None = None,
 ) -> Month | None:
     """Return what the nodes were used for, by what the two queries find; None without metrics.
 
-    Each sample stands for the seconds of a step.
+    Each sample stands for the seconds of a step. Teams are by their namespaces.
     """
     moments = [moment for series in nodes for moment, _ in series.samples]
     if not moments:
@@ -92,7 +97,7 @@ def month_of(
         {_type(series): step * _sum(series) for series in nodes},
         [
             Use(
-                owner=_owner(series.labels["namespace"]),
+                owner=_owner(series.labels["namespace"], teams=teams or {}),
                 user="",
                 instance_type=_type(series),
                 hours=step * _sum(series),
@@ -169,7 +174,9 @@ def _sum(series: Series) -> float:
     return sum(value for _, value in series.samples)
 
 
-def _owner(namespace: str) -> str:
+def _owner(namespace: str, *, teams: Mapping[str, str]) -> str:
+    if namespace in teams:
+        return teams[namespace]
     team = namespace.removeprefix(TEAM_NAMESPACE)
     return team if team != namespace else f"namespace {namespace}"
 
