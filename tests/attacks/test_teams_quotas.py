@@ -52,8 +52,8 @@ def test_accelerators_past_the_queue(cluster: Cluster, item: dict[str, Any]) -> 
 def test_queued_job_does_not_leave_the_queue(
     cluster: Cluster, kind: str, metadata: dict[str, Any]
 ) -> None:
-    labels = {"labels": QUEUED}
-    item = _job("left", **labels) if kind == "job" else team_pod(name="left", gpus=8, **labels)
+    pod = team_pod(name="left", gpus=8, labels=QUEUED)
+    item = _job("left", labels=QUEUED) if kind == "job" else pod
     cluster.kubectl("apply", "-f", "-", stdin=item)
     change = ("patch", kind, "left", "--namespace", "team-a", "--type", "merge", "--patch")
 

@@ -92,7 +92,7 @@ def test_pod_of_the_team_passes(cluster: Cluster, name: str, wanted: dict[str, A
 def test_job_of_the_chart_runs_as_the_team(
     cluster: Cluster, tmp_path: Path, is_of_team: bool
 ) -> None:
-    values = {
+    values: dict[str, Any] = {
         "name": f"job-{is_of_team}".lower(),
         "image": "one",
         "instanceType": "ml.p4d.24xlarge",

@@ -156,7 +156,7 @@ def test_a_missing_image_says_where_it_comes_from(config: Config, raises: Raises
 
 def _governed(config: Config) -> Config:
     quota = {"instance_type": "ml.p4d.24xlarge", "nodes": 1}
-    team = TeamConfig(name="research", quota=(quota,))
+    team = TeamConfig.model_validate({"name": "research", "quota": [quota]})
     return config.model_copy(update={"teams": (team,), "governance": GovernanceConfig()})
 
 
