@@ -29,7 +29,8 @@ def own_images(config: Config) -> Iterator[OwnImage]:
     """Yield the images of the charts that a configuration installs, without the HyperPod chart."""
     if config.control_plane is None:
         return
-    claims = () if config.storage is None else config.storage.claims
+    storage = config.storage_of_teams
+    claims = () if storage is None else storage.claims
     for name, is_there in (
         (autoscaler_image(config.eks.version), config.operators.cluster_autoscaler),
         (image_of_chart("grafana"), config.observability.grafana_of(IN_CLUSTER) is not None),
