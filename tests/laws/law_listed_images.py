@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from hyperpod_cdk.helm.own_images import own_images
+from hyperpod_cdk.config.own_images import own_images
 from hyperpod_cdk.helm.release import chart_digest
 from tests.support.chart_rendering import template
 from tests.support.configs import REPOSITORY

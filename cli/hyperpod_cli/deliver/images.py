@@ -18,6 +18,7 @@ import boto3
 from botocore.exceptions import ClientError
 
 from hyperpod_cdk import Config, ConfigError, load_config
+from hyperpod_cdk.config.own_images import own_images
 from hyperpod_cdk.facts.addon_versions import ADDON_VERSIONS
 from hyperpod_cdk.helm.chart import HyperPodChart, HyperPodChartError
 from hyperpod_cdk.helm.chart_rules import dependency_values
@@ -27,7 +28,6 @@ from hyperpod_cdk.helm.images import (
     mirrored,
     split_image,
 )
-from hyperpod_cdk.helm.own_images import own_images
 from hyperpod_cdk.loading import check_chart
 from hyperpod_cdk.schema.errors import key_path
 from hyperpod_cli.aws.account import known_region

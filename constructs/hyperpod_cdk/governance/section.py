@@ -6,16 +6,8 @@ from typing import Annotated, Any, ClassVar, Final
 from pydantic import Field
 
 from hyperpod_cdk.schema.errors import Finding
-from hyperpod_cdk.schema.limits import DNS_LABEL, ApiLimits, ListLimits, Message, listed_twice
+from hyperpod_cdk.schema.limits import ApiLimits, GovernedName, ListLimits, listed_twice
 from hyperpod_cdk.schema.section import Api, Listed, Section, members
-
-# The API's pattern repeats a repetition: it lets longer names pass, which Kubernetes refuses, and
-# takes hours to refuse one.
-GovernedName = Annotated[
-    str,
-    Field(pattern=rf"^{DNS_LABEL}$", max_length=40),
-    Message("must be lower-case letters, digits and inner hyphens, at most 40"),
-]
 
 
 class JobPriorityConfig(Section):

@@ -144,6 +144,15 @@ class Message:
             raise
 
 
+# The API's pattern repeats a repetition: it lets longer names pass, which Kubernetes refuses, and
+# takes hours to refuse one.
+GovernedName = Annotated[
+    str,
+    Field(pattern=rf"^{DNS_LABEL}$", max_length=40),
+    Message("must be lower-case letters, digits and inner hyphens, at most 40"),
+]
+
+
 EmailAddress = Annotated[
     str, Field(pattern=r"^[^@\s]+@[^@\s]+\.[^@\s]+$"), Message("must be an e-mail address")
 ]

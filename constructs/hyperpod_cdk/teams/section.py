@@ -14,12 +14,18 @@ from hyperpod_cdk.eks.section import (
     listed_once,
     namespace_findings,
 )
-from hyperpod_cdk.governance.section import GovernedName
 from hyperpod_cdk.helm.section import Namespace
 from hyperpod_cdk.hyperpod.group_types import InstanceType
 from hyperpod_cdk.schema.arns import PrincipalArn
 from hyperpod_cdk.schema.errors import Finding, error
-from hyperpod_cdk.schema.limits import ApiLimits, ListLimits, listed_twice, same_names
+from hyperpod_cdk.schema.limits import (
+    ApiLimits,
+    GovernedName,
+    ListLimits,
+    is_token,
+    listed_twice,
+    same_names,
+)
 from hyperpod_cdk.schema.section import Api, Listed, Section, judged, members
 from hyperpod_cdk.storage.claim_section import ClaimConfig, Directory
 from hyperpod_shared.governance import namespace_of
@@ -202,7 +208,8 @@ class TeamConfig(Section):
             key="instance_type",
         )
         queued = namespace_of(self.name)
-        if self.quota and queued not in self.namespaces:
+        is_known = not any(map(is_token, self.namespaces))
+        if self.quota and is_known and queued not in self.namespaces:
             message = f"must name {queued} too, where HyperPod queues the jobs of its quota"
             yield error(("namespaces",), [*self.namespaces], message)
 

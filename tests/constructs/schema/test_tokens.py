@@ -91,7 +91,7 @@ def with_token(section: Section, name: str) -> tuple[object, bool] | None:
     for kind in field.get("anyOf", [field]):
         item = kind.get("items", {})
         if kind.get("type") == "string":
-            return TOKEN, "enum" in kind
+            return TOKEN, not {"enum", "const"}.isdisjoint(kind)
         if kind.get("type") == "array" and item.get("type") == "string":
             count = max(1, len(getattr(section, name) or ()))
             return tuple(f"{TOKEN}{index}" for index in range(count)), "enum" in item

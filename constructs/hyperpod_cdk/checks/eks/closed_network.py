@@ -1,8 +1,8 @@
 """What a closed network needs: a private Kubernetes API, and a registry of images."""
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.config.own_images import own_images
 from hyperpod_cdk.helm.images import CHART_REGISTRIES, DOCKER_HUB, ecr_region, split_image
-from hyperpod_cdk.helm.own_images import own_images
 from hyperpod_cdk.schema.errors import Finding, Findings, error, warning
 
 _KEY = ("helm", "image_registry")

@@ -1,8 +1,8 @@
 """Nodes reach the images of the user's health check."""
 
 from hyperpod_cdk.config.config import Config
+from hyperpod_cdk.config.own_images import own_images
 from hyperpod_cdk.helm.images import image_of_chart, is_from_outside, split_image
-from hyperpod_cdk.helm.own_images import own_images
 from hyperpod_cdk.node_health.section import CHECK_IMAGE
 from hyperpod_cdk.schema.errors import Findings, warning
 
